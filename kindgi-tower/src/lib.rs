@@ -1,0 +1,1 @@
+//! The API as one tower service.

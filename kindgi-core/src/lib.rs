@@ -1,6 +1,7 @@
 //! Judgments on the outputs of AI runs, without HTTP and without a database.
 
 pub mod clock;
+pub mod engine;
 mod error;
 pub mod host;
 pub mod json;

@@ -87,6 +87,31 @@ pub struct Item {
     pub rank: Option<Rank>,
 }
 
+impl Item {
+    /// An item that says neither where it is nor its rank.
+    pub fn new(key: ItemKey) -> Self {
+        Self {
+            key,
+            pointer: None,
+            rank: None,
+        }
+    }
+
+    /// Says where it is in the run's output.
+    #[must_use]
+    pub fn with_pointer(mut self, pointer: Pointer) -> Self {
+        self.pointer = Some(pointer);
+        self
+    }
+
+    /// Says its place in a ranked list.
+    #[must_use]
+    pub fn with_rank(mut self, rank: Rank) -> Self {
+        self.rank = Some(rank);
+        self
+    }
+}
+
 /// A verdict on an item, by an authenticated caller.
 ///
 /// At most one judgment is live for each tenant, run, item key, author and participant (or none);

@@ -59,3 +59,13 @@ pub struct Page<T> {
     /// Where the next page begins; `None` on the last one.
     pub next: Option<Position>,
 }
+
+impl<T> Page<T> {
+    /// A page without rows, and the last one.
+    pub fn empty() -> Self {
+        Self {
+            rows: Vec::new(),
+            next: None,
+        }
+    }
+}

@@ -155,6 +155,11 @@ impl Engine {
         Ok(self.0.store.erase_run(write, run).await?)
     }
 
+    /// The clock that the engine goes by.
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.0.clock
+    }
+
     fn write<'a>(&self, who: &'a Principal) -> Write<'a> {
         Write {
             tenant: &who.tenant,

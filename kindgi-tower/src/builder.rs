@@ -1,0 +1,98 @@
+//! Puts a service together.
+
+use std::{fmt, sync::Arc};
+
+use kindgi_core::engine::Engine;
+
+use crate::{
+    auth::Authenticator, pipeline::Shared, route::Routes, service::KindgiService, writes::Writes,
+};
+
+/// Puts a [`KindgiService`] together: see [`KindgiService::builder`].
+#[must_use]
+pub struct KindgiServiceBuilder {
+    engine: Engine,
+    authenticator: Option<Arc<dyn Authenticator>>,
+    base_path: String,
+    max_body_bytes: usize,
+    max_writes_in_flight: u32,
+    trust_request_id_header: bool,
+}
+
+impl KindgiServiceBuilder {
+    pub(crate) fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            authenticator: None,
+            base_path: String::new(),
+            max_body_bytes: 1 << 20,
+            max_writes_in_flight: 1024,
+            trust_request_id_header: false,
+        }
+    }
+
+    /// Resolves bearer tokens. Without one, only a principal in the request's extensions gets
+    /// in, and every other request is answered 401.
+    pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
+        self.authenticator = Some(Arc::new(authenticator));
+        self
+    }
+
+    /// Where the service is mounted, for a host that leaves the prefix on the path, such as
+    /// `/kindgi`. It is taken off where it is there. Unset: no prefix.
+    pub fn base_path(mut self, path: &str) -> Self {
+        let path = path.trim_matches('/');
+        self.base_path = match path {
+            "" => String::new(),
+            _ => format!("/{path}"),
+        };
+        self
+    }
+
+    /// The most bytes a request's body may have: 1 MiB unless said. A larger one is answered 413
+    /// as soon as it is known to be.
+    pub fn max_body_bytes(mut self, bytes: usize) -> Self {
+        self.max_body_bytes = bytes;
+        self
+    }
+
+    /// How many writes may run at once: 1024 unless said, at least 1. Further ones wait for
+    /// their turn, during which they can still be cancelled.
+    pub fn max_writes_in_flight(mut self, writes: u32) -> Self {
+        // The semaphore's own limit is far beyond, but there is one.
+        self.max_writes_in_flight = writes.clamp(1, 1 << 20);
+        self
+    }
+
+    /// Whether a client's own `X-Request-Id` counts: no, unless said. Say so only behind a proxy
+    /// that sets it.
+    pub fn trust_request_id_header(mut self, trust: bool) -> Self {
+        self.trust_request_id_header = trust;
+        self
+    }
+
+    /// The service.
+    #[must_use]
+    pub fn build(self) -> KindgiService {
+        KindgiService::new(Shared {
+            engine: self.engine,
+            authenticator: self.authenticator,
+            routes: Routes::new(),
+            writes: Writes::new(self.max_writes_in_flight),
+            base_path: self.base_path,
+            max_body_bytes: self.max_body_bytes,
+            trust_request_id_header: self.trust_request_id_header,
+        })
+    }
+}
+
+impl fmt::Debug for KindgiServiceBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KindgiServiceBuilder")
+            .field("base_path", &self.base_path)
+            .field("max_body_bytes", &self.max_body_bytes)
+            .field("max_writes_in_flight", &self.max_writes_in_flight)
+            .field("trust_request_id_header", &self.trust_request_id_header)
+            .finish_non_exhaustive()
+    }
+}

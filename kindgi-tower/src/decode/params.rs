@@ -1,0 +1,40 @@
+//! Parameters of the path, and the idempotency key.
+
+use http::HeaderMap;
+use kindgi_core::model::InvalidText;
+use percent_encoding::percent_decode_str;
+
+use crate::refusal::Refusal;
+
+/// A parameter of the path as a validated text. `%2F` in it is a `/` of the text.
+pub(crate) fn path<T>(params: &[(String, String)], name: &str) -> Result<T, Refusal>
+where
+    T: for<'t> TryFrom<&'t str, Error = InvalidText>,
+{
+    let Some((_, raw)) = params.iter().find(|(own, _)| own == name) else {
+        return Err(Refusal::internal());
+    };
+    let Ok(text) = percent_decode_str(raw).decode_utf8() else {
+        return Err(Refusal::bad_input(name, "isn't UTF-8"));
+    };
+    T::try_from(&text).map_err(|e| Refusal::bad_input(name, e.to_string()))
+}
+
+/// Checks the `Idempotency-Key`: sent at most once, 1 to 255 visible ASCII characters.
+///
+/// It is not honoured yet: a repeated write takes effect again.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<(), Refusal> {
+    const NAME: &str = "Idempotency-Key";
+    let mut values = headers.get_all(NAME).iter();
+    let Some(key) = values.next() else {
+        return Ok(());
+    };
+    if values.next().is_some() {
+        return Err(Refusal::bad_input(NAME, "must be sent once"));
+    }
+    let is_key = (1..=255).contains(&key.len()) && key.as_bytes().iter().all(u8::is_ascii_graphic);
+    if !is_key {
+        return Err(Refusal::bad_input(NAME, "must be 1 to 255 visible ASCII characters"));
+    }
+    Ok(())
+}

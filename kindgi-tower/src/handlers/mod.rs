@@ -1,0 +1,73 @@
+//! One function for each operation: decode, ask the engine, write the answer. They hold no rules.
+
+mod judge_classes;
+mod judgments;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use kindgi_core::{Error, engine::Engine, model::Principal};
+
+use crate::{
+    cursor::Binding,
+    decode::{params, query::Query},
+    refusal::Refusal,
+    respond::Answer,
+    route::{Found, Operation},
+};
+
+/// An authenticated request, with its body.
+pub(crate) struct Call {
+    pub(crate) engine: Engine,
+    pub(crate) who: Principal,
+    pub(crate) found: Found,
+    pub(crate) query: Option<String>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) is_read: bool,
+}
+
+impl Call {
+    /// The answer of the operation.
+    pub(crate) async fn answer(self) -> Result<Answer, Refusal> {
+        match self.found.operation {
+            Operation::ListJudgments => judgments::list(self).await,
+            Operation::CreateJudgment => judgments::create(self).await,
+            Operation::GetJudgment => judgments::get(self).await,
+            Operation::UnregisterJudgment => judgments::unregister(self).await,
+            Operation::ListJudgeClasses => judge_classes::list(self).await,
+            Operation::CreateJudgeClass => judge_classes::create(self).await,
+            Operation::GetJudgeClass => judge_classes::get(self).await,
+            Operation::UpdateJudgeClass => judge_classes::update(self).await,
+            Operation::UnregisterJudgeClass => judge_classes::unregister(self).await,
+        }
+    }
+
+    fn query(&self, known: &[&str]) -> Result<Query, Refusal> {
+        Query::parse(self.query.as_deref(), known)
+    }
+
+    fn no_query(&self) -> Result<(), Refusal> {
+        self.query(&[]).map(drop)
+    }
+
+    fn param<T>(&self, name: &str) -> Result<T, Refusal>
+    where
+        T: for<'t> TryFrom<&'t str, Error = kindgi_core::model::InvalidText>,
+    {
+        params::path(&self.found.params, name)
+    }
+
+    /// A cursor is bound to the operation's own path, so not to where the service is mounted.
+    fn binding(&self, query: &Query) -> Binding {
+        Binding::new(&self.who, self.found.path, query.filters())
+    }
+
+    fn idempotency_key(&self) -> Result<(), Refusal> {
+        params::idempotency_key(&self.headers)
+    }
+
+    fn refused(&self) -> impl Fn(Error) -> Refusal + use<> {
+        let is_read = self.is_read;
+        move |error| Refusal::from_engine(&error, is_read)
+    }
+}

@@ -1,0 +1,118 @@
+//! A request's way: the API's order of checks, in one place.
+//!
+//! Route and method, authentication, body size, media type; then, in the operation's handler,
+//! the shape of the query, the path and the body, the idempotency key, and what the engine
+//! checks: existence, permission, state. No check tells what an earlier one hides.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::{
+    HeaderMap, Method, Request, Response,
+    header::{CONTENT_ENCODING, CONTENT_TYPE},
+    request::Parts,
+};
+use http_body::Body;
+use kindgi_core::{BoxError, engine::Engine};
+
+use crate::{
+    auth::{self, Authenticator},
+    body::{self, ResponseBody},
+    handlers::Call,
+    refusal::{Code, Refusal},
+    request_id::RequestId,
+    respond::{Answer, respond},
+    route::Routes,
+    writes::Writes,
+};
+
+/// What every request needs.
+pub(crate) struct Shared {
+    pub(crate) engine: Engine,
+    pub(crate) authenticator: Option<Arc<dyn Authenticator>>,
+    pub(crate) routes: Routes,
+    pub(crate) writes: Writes,
+    /// Without a trailing slash; empty at the root.
+    pub(crate) base_path: String,
+    pub(crate) max_body_bytes: usize,
+    pub(crate) trust_request_id_header: bool,
+}
+
+/// The answer to a request, whatever comes.
+pub(crate) async fn serve<B>(shared: Arc<Shared>, request: Request<B>) -> Response<ResponseBody>
+where
+    B: Body + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let (parts, body) = request.into_parts();
+    let trust = shared.trust_request_id_header;
+    let id = RequestId::of(&parts.extensions, &parts.headers, trust, shared.engine.clock());
+    let is_head = parts.method == Method::HEAD;
+    // A panic of the host's must not cost the connection, nor the request its id.
+    let answer = AssertUnwindSafe(answer(&shared, parts, body)).catch_unwind().await;
+    respond(answer.unwrap_or_else(|_| Err(Refusal::internal())), &id, is_head)
+}
+
+async fn answer<B>(shared: &Shared, parts: Parts, body: B) -> Result<Answer, Refusal>
+where
+    B: Body + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let found = shared.routes.find(&parts.method, shared.own_path(parts.uri.path()))?;
+    let is_read = matches!(parts.method, Method::GET | Method::HEAD);
+    let who = auth::principal(shared.authenticator.as_deref(), &parts, is_read).await?;
+    let mut call = Call {
+        engine: shared.engine.clone(),
+        who,
+        found,
+        query: parts.uri.query().map(str::to_owned),
+        headers: parts.headers,
+        body: Bytes::new(),
+        is_read,
+    };
+    if is_read {
+        return call.answer().await;
+    }
+    call.body = body::collect(body, shared.max_body_bytes).await?;
+    media_type(&call.headers)?;
+    shared.writes.run(call.answer()).await
+}
+
+impl Shared {
+    /// The path below the mount, where the host leaves the mount's prefix on.
+    fn own_path<'p>(&self, path: &'p str) -> &'p str {
+        let rest = path.strip_prefix(&self.base_path);
+        rest.filter(|rest| rest.starts_with('/')).unwrap_or(path)
+    }
+}
+
+/// A body is JSON in UTF-8 unless its headers say otherwise.
+fn media_type(headers: &HeaderMap) -> Result<(), Refusal> {
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    let is_json = match (types.next(), types.next()) {
+        (None, _) => true,
+        (Some(only), None) => only.to_str().is_ok_and(is_json),
+        (Some(_), Some(_)) => false,
+    };
+    let plain = |coding: &http::HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
+    if is_json && headers.get_all(CONTENT_ENCODING).iter().all(plain) {
+        return Ok(());
+    }
+    let message = "the body must be JSON in UTF-8, without a content coding";
+    Err(Refusal::new(Code::UnsupportedMediaType, message))
+}
+
+/// `application/json` or `application/…+json` (RFC 6839 §3.1), in UTF-8 where it says.
+fn is_json(media_type: &str) -> bool {
+    let mut parts = media_type.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default().to_ascii_lowercase();
+    let subtype = essence.strip_prefix("application/").unwrap_or_default();
+    let charset_fits = parts.all(|parameter| match parameter.split_once('=') {
+        Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
+            value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+        }
+        _ => true,
+    });
+    (subtype == "json" || subtype.ends_with("+json")) && charset_fits
+}

@@ -1,0 +1,133 @@
+//! Why a request was refused: an error code, a message, and what helps the caller to mend it.
+
+use std::borrow::Cow;
+
+use kindgi_core::{Error, ErrorKind, json::Pointer};
+
+/// An error code of the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    BadInput,
+    UnknownField,
+    ScopeInvalid,
+    ItemNotFound,
+    JudgeClassNotApplicable,
+    AuthMissing,
+    AuthExpired,
+    AuthRevoked,
+    PermissionDenied,
+    JudgeClassNotAllowed,
+    NotFound,
+    RunNotFound,
+    ProjectNotFound,
+    JudgmentNotFound,
+    JudgeClassNotFound,
+    MethodNotAllowed,
+    RunNotFinished,
+    JudgeClassNameTaken,
+    RunErased,
+    RequestTooLarge,
+    UnsupportedMediaType,
+    InternalServerError,
+    DatabaseBusy,
+}
+
+/// A refusal, on its way to the answer.
+#[derive(Debug)]
+pub(crate) struct Refusal(Box<Parts>);
+
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) code: Code,
+    pub(crate) message: Cow<'static, str>,
+    /// The place at fault: a JSON Pointer into the body, or a parameter's or header's name.
+    pub(crate) field: Option<String>,
+    /// Every unknown field, as JSON Pointers into the body.
+    pub(crate) fields: Vec<String>,
+    pub(crate) max_bytes: Option<usize>,
+    /// The methods that the path has.
+    pub(crate) allow: Option<&'static str>,
+}
+
+impl Refusal {
+    pub(crate) fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+        Self(Box::new(Parts {
+            code,
+            message: message.into(),
+            field: None,
+            fields: Vec::new(),
+            max_bytes: None,
+            allow: None,
+        }))
+    }
+
+    /// A fault of a parameter, a header or a place in the body.
+    pub(crate) fn bad_input(
+        field: impl Into<String>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(Code::BadInput, message).at(field)
+    }
+
+    pub(crate) fn unknown_fields(fields: &[Pointer]) -> Self {
+        let names: Vec<String> = fields.iter().map(Pointer::to_string).collect();
+        let mut refusal = Self::new(
+            Code::UnknownField,
+            format!("unknown field: {}", names.join(", ")),
+        );
+        refusal.0.field = names.first().cloned();
+        refusal.0.fields = names;
+        refusal
+    }
+
+    pub(crate) fn too_large(max_bytes: usize) -> Self {
+        let mut refusal = Self::new(Code::RequestTooLarge, "the request's body is too large");
+        refusal.0.max_bytes = Some(max_bytes);
+        refusal
+    }
+
+    pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
+        let mut refusal = Self::new(Code::MethodNotAllowed, "the path has no such method");
+        refusal.0.allow = Some(allow);
+        refusal
+    }
+
+    pub(crate) fn internal() -> Self {
+        Self::new(Code::InternalServerError, "the server failed")
+    }
+
+    pub(crate) fn at(mut self, field: impl Into<String>) -> Self {
+        self.0.field = Some(field.into());
+        self
+    }
+
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.0
+    }
+
+    /// What the engine refused. Only a read may be answered as busy: whoever repeats a write
+    /// must know what they do.
+    pub(crate) fn from_engine(error: &Error, is_read: bool) -> Self {
+        let code = match error.kind() {
+            ErrorKind::BadInput => Code::BadInput,
+            ErrorKind::ItemNotFound => Code::ItemNotFound,
+            ErrorKind::JudgeClassNotApplicable => Code::JudgeClassNotApplicable,
+            ErrorKind::PermissionDenied => Code::PermissionDenied,
+            ErrorKind::JudgeClassNotAllowed => Code::JudgeClassNotAllowed,
+            ErrorKind::RunNotFound => Code::RunNotFound,
+            ErrorKind::ProjectNotFound => Code::ProjectNotFound,
+            ErrorKind::JudgmentNotFound => Code::JudgmentNotFound,
+            ErrorKind::JudgeClassNotFound => Code::JudgeClassNotFound,
+            ErrorKind::RunNotFinished => Code::RunNotFinished,
+            ErrorKind::JudgeClassNameTaken => Code::JudgeClassNameTaken,
+            ErrorKind::RunErased => Code::RunErased,
+            ErrorKind::TooLarge => Code::RequestTooLarge,
+            ErrorKind::Busy if is_read => Code::DatabaseBusy,
+            // Nothing of the server's own trouble is told.
+            _ => return Self::internal(),
+        };
+        let mut refusal = Self::new(code, error.message().to_owned());
+        refusal.0.field = error.field().map(str::to_owned);
+        refusal
+    }
+}

@@ -113,15 +113,14 @@ impl<'a> Parts<'a> {
     fn to_u64(&self) -> Option<u64> {
         let digits = || self.whole.bytes().chain(self.fraction.bytes());
         let total = self.whole.len() + self.fraction.len();
-        let leading = digits().take_while(|digit| *digit == b'0').count();
-        if leading == total {
+        if digits().all(|digit| digit == b'0') {
             return Some(0);
         }
         if self.negative {
             return None;
         }
         let trailing = digits().rev().take_while(|digit| *digit == b'0').count();
-        // The value is the digits between the outer zeros, times ten to this power. The last of them isn't zero,
+        // The value is the digits without the trailing zeros, times ten to this power. Their last isn't zero,
         // so below zero it is no whole number. A text is far shorter than the exponent at which it saturates, so a
         // saturated one keeps its sign here.
         let power = self
@@ -130,7 +129,7 @@ impl<'a> Parts<'a> {
             .saturating_add(i64::try_from(trailing).ok()?);
         let power = u32::try_from(power).ok()?;
         let mut value = 0u64;
-        for digit in digits().take(total - trailing).skip(leading) {
+        for digit in digits().take(total - trailing) {
             value = value
                 .checked_mul(10)?
                 .checked_add(u64::from(digit - b'0'))?;

@@ -60,7 +60,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The first offset from `at` on whose byte isn't one of those `takes` does.
+    /// The first offset from `at` on whose byte `takes` refuses.
     fn end_of_run(&self, at: usize, takes: impl Fn(u8) -> bool) -> usize {
         let rest = self.bytes.get(at..).unwrap_or_default();
         at + rest.iter().take_while(|byte| takes(**byte)).count()

@@ -1,6 +1,9 @@
 //! Corrections: what the agent should have done.
 
-use super::text::{InvalidText, named, text_type};
+use super::{
+    stored::{items, member, string},
+    text::{InvalidText, named, text_type},
+};
 use crate::json::{self, Kind, Node, RawJson};
 
 /// The most calls, and the most tools that should not have been called, in a correction.
@@ -46,6 +49,37 @@ impl Correction {
     /// The tools that should not have been called at all.
     pub fn not_called(&self) -> &[ToolName] {
         &self.not_called
+    }
+
+    /// As the API writes it, and as a backend may keep it.
+    pub fn to_json(&self) -> RawJson {
+        RawJson::object(|o| {
+            o.array("calls", |a| {
+                for call in &self.calls {
+                    a.object(|o| {
+                        o.str("tool", call.tool.as_str());
+                        o.raw("args", call.args.as_json());
+                    });
+                }
+            });
+            o.array("notCalled", |a| self.not_called.iter().for_each(|tool| a.str(tool.as_str())));
+        })
+    }
+
+    /// From what [`to_json`](Self::to_json) wrote.
+    pub fn from_json(json: &RawJson) -> Result<Self, InvalidText> {
+        let call = |call: &RawJson| {
+            Ok(CorrectedCall {
+                tool: string(&member(call, "tool")?)?,
+                args: Args::new(member(call, "args")?)?,
+            })
+        };
+        let calls = items(&member(json, "calls")?)?;
+        let not_called = items(&member(json, "notCalled")?)?;
+        Self::new(
+            calls.iter().map(call).collect::<Result<_, InvalidText>>()?,
+            not_called.iter().map(string).collect::<Result<_, _>>()?,
+        )
     }
 }
 

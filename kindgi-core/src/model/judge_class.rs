@@ -6,9 +6,10 @@ use super::{
     ids::{AgentId, JudgeClassId, PrincipalId, ProjectId, TenantId},
     principal::{Principal, PrincipalKind, ReviewerRole},
     run::Subject,
+    stored::{items, member, name, optional, string},
     text::{InvalidText, free, named, text_type},
 };
-use crate::clock::Timestamp;
+use crate::{clock::Timestamp, json::RawJson};
 
 /// The most principals a class may name.
 pub const MAX_PRINCIPAL_IDS: usize = 100;
@@ -147,6 +148,34 @@ impl AssertableBy {
     /// The principals, if set; else empty.
     pub fn principal_ids(&self) -> &[PrincipalId] {
         &self.principal_ids
+    }
+
+    /// As a backend may keep it: the parts that are set, by the API's names.
+    pub fn to_json(&self) -> RawJson {
+        RawJson::object(|o| {
+            o.opt_str("minReviewerRole", self.min_reviewer_role.map(|role| role.as_str()));
+            o.array("principalKinds", |a| {
+                self.principal_kinds.iter().for_each(|kind| a.str(kind.as_str()));
+            });
+            o.array("principalIds", |a| {
+                self.principal_ids.iter().for_each(|id| a.str(id.as_str()));
+            });
+        })
+    }
+
+    /// From what [`to_json`](Self::to_json) wrote.
+    pub fn from_json(json: &RawJson) -> Result<Self, InvalidText> {
+        let role = optional(json, "minReviewerRole")?;
+        let kinds = items(&member(json, "principalKinds")?)?;
+        let ids = items(&member(json, "principalIds")?)?;
+        Self::new(
+            role.map(|role| name(&role, ReviewerRole::from_name)).transpose()?,
+            kinds
+                .iter()
+                .map(|kind| name(kind, PrincipalKind::from_name))
+                .collect::<Result<_, _>>()?,
+            ids.iter().map(string).collect::<Result<_, _>>()?,
+        )
     }
 
     /// Whether this principal may judge under the class.

@@ -11,6 +11,7 @@ mod judgment;
 mod page;
 mod principal;
 mod run;
+mod stored;
 mod text;
 
 pub use context::{InvalidContext, MAX_FLOW_CALLS, MAX_HISTORY, RunContext};

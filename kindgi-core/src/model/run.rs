@@ -3,6 +3,7 @@
 use super::{
     context::RunContext,
     ids::{AgentId, FlowId, ProjectId, RunId, Version},
+    stored::{items, member, string},
     text::{InvalidText, named, text_type},
 };
 use crate::{clock::Timestamp, json::RawJson};
@@ -224,6 +225,29 @@ impl Segment {
             key: key.parse()?,
             value: value.parse()?,
         })
+    }
+
+    /// A segment path as the API writes it, and as a backend may keep it.
+    pub fn path_to_json(path: &[Self]) -> RawJson {
+        RawJson::array(|a| {
+            for segment in path {
+                a.object(|o| {
+                    o.str("key", segment.key.as_str());
+                    o.str("value", segment.value.as_str());
+                });
+            }
+        })
+    }
+
+    /// From what [`path_to_json`](Self::path_to_json) wrote.
+    pub fn path_from_json(json: &RawJson) -> Result<Vec<Self>, InvalidText> {
+        let segment = |segment: &RawJson| {
+            Ok(Self {
+                key: string(&member(segment, "key")?)?,
+                value: string(&member(segment, "value")?)?,
+            })
+        };
+        items(json)?.iter().map(segment).collect()
     }
 }
 

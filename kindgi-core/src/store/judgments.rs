@@ -68,7 +68,7 @@ pub trait JudgmentStore: Send + Sync + 'static {
 /// A judgment to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewJudgment {
-    /// The judgment: live, with an id that no other has.
+    /// The judgment: live, with an id that no other of its tenant has.
     pub judgment: Judgment,
     /// The item's value; `None` where it points at nothing.
     pub item_value: Option<RawJson>,

@@ -55,6 +55,8 @@ pub struct Write<'a> {
 /// The store keeps the operation with a receipt of its outcome in the same transaction as the
 /// effect. The same id again changes nothing: see [`Applied`]. Outcomes that refuse (a taken
 /// name, a class that changed) are never kept, so that a later try may succeed.
+///
+/// An id belongs to one kind of transition: used for another, it is one with another body.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation<'a> {
     /// Who and what: derived from the caller, the route and the key. Unique within the tenant.
@@ -63,6 +65,9 @@ pub struct Operation<'a> {
     pub body: &'a [u8; 32],
     /// Until when it is kept. From that instant on, by the write's
     /// [`now`](Write::now), the same id is a new operation.
+    ///
+    /// Once a write of the tenant has reached that instant, a write whose clock went back
+    /// before it may find the operation gone, too: a store may drop what ended.
     pub keep_until: Timestamp,
 }
 

@@ -2,7 +2,7 @@
 
 use kindgi_core::{
     json::ObjectWriter,
-    model::{Correction, Item, Judgment, JudgmentWithCopies, RunCopy, Subject},
+    model::{Item, Judgment, JudgmentWithCopies, RunCopy, Segment, Subject},
 };
 
 /// `Judgment`
@@ -15,9 +15,7 @@ pub(crate) fn judgment(o: &mut ObjectWriter<'_>, judgment: &Judgment) {
     o.object("item", |o| item(o, &judgment.item));
     o.str("verdict", judgment.verdict.as_str());
     o.opt_str("reason", judgment.reason.as_ref().map(|r| r.as_str()));
-    if let Some(given) = &judgment.correction {
-        o.object("correction", |o| correction(o, given));
-    }
+    o.opt_raw("correction", judgment.correction.as_ref().map(|c| c.to_json()).as_ref());
     o.opt_str("judgeClassId", judgment.class.as_ref().map(|c| c.as_str()));
     if judgment.restricted {
         o.bool("restricted", true);
@@ -54,33 +52,13 @@ fn item(o: &mut ObjectWriter<'_>, item: &Item) {
     o.opt_u64("rank", item.rank.map(|rank| rank.get()));
 }
 
-fn correction(o: &mut ObjectWriter<'_>, correction: &Correction) {
-    o.array("calls", |a| {
-        for call in correction.calls() {
-            a.object(|o| {
-                o.str("tool", call.tool.as_str());
-                o.raw("args", call.args.as_json());
-            });
-        }
-    });
-    o.array("notCalled", |a| correction.not_called().iter().for_each(|t| a.str(t.as_str())));
-}
-
 fn run(o: &mut ObjectWriter<'_>, run: &RunCopy) {
     o.str("runId", run.run.as_str());
     o.object("subject", |o| subject(o, &run.subject));
     o.raw("input", &run.input);
     o.opt_raw("context", run.context.as_ref().map(|c| c.as_json()));
     o.raw("output", &run.output);
-    if let Some(segments) = &run.segments {
-        o.array("segments", |a| {
-            for segment in segments {
-                a.object(|o| {
-                    o.str("key", segment.key.as_str());
-                    o.str("value", segment.value.as_str());
-                });
-            }
-        });
-    }
+    let segments = run.segments.as_deref().map(Segment::path_to_json);
+    o.opt_raw("segments", segments.as_ref());
     o.str("capturedAt", &run.captured_at.to_string());
 }

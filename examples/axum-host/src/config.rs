@@ -1,0 +1,158 @@
+//! What the environment says: a few variables, each checked, each with a default.
+//!
+//! A real host has a configuration of its own; nothing of the API asks for one.
+
+use std::{env, fmt, str::FromStr};
+
+/// The most runs that are made at the start: about 3 GB of them.
+const MAX_RUNS: u32 = 1_000_000;
+
+/// How the demo host is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Config {
+    /// `PORT`: where to listen on 127.0.0.1; 0 is any free port. 8080 unless set.
+    pub port: u16,
+    /// `DATABASE_URL`: where judgments are stored. `memory:` unless set.
+    pub database: Database,
+    /// `MOUNT`: the path that the API is mounted at, such as `/kindgi`; at the root unless set.
+    pub mount: Option<String>,
+    /// `RUNS`: how many runs there are at the start, besides the special ones. 1000 unless set.
+    pub runs: u32,
+    /// `SEED_QUEUE`: how many runs are queued at the start, once there are judging rules. 0
+    /// unless set.
+    pub seed_queue: u32,
+}
+
+/// Where judgments are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Database {
+    /// In memory: gone when the process ends.
+    #[default]
+    Memory,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            port: 8080,
+            database: Database::Memory,
+            mount: None,
+            runs: 1000,
+            seed_queue: 0,
+        }
+    }
+}
+
+impl Config {
+    /// Reads the process's environment.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`] names the first variable that has no valid value.
+    pub fn from_env() -> Result<Self, InvalidConfig> {
+        let defaults = Self::default();
+        Ok(Self {
+            port: number("PORT", defaults.port, u16::MAX)?,
+            database: match read("DATABASE_URL")? {
+                Some(url) => database(&url)?,
+                None => defaults.database,
+            },
+            mount: match read("MOUNT")? {
+                Some(path) if !path.is_empty() => Some(mount(path)?),
+                _ => defaults.mount,
+            },
+            runs: number("RUNS", defaults.runs, MAX_RUNS)?,
+            seed_queue: number("SEED_QUEUE", defaults.seed_queue, MAX_RUNS)?,
+        })
+    }
+}
+
+/// A variable of the environment without a valid value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidConfig {
+    variable: &'static str,
+    message: String,
+}
+
+impl InvalidConfig {
+    fn new(variable: &'static str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { variable, message }
+    }
+
+    /// Which variable.
+    pub fn variable(&self) -> &'static str {
+        self.variable
+    }
+}
+
+impl fmt::Display for InvalidConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.variable, self.message)
+    }
+}
+
+impl std::error::Error for InvalidConfig {}
+
+fn read(variable: &'static str) -> Result<Option<String>, InvalidConfig> {
+    match env::var(variable) {
+        Ok(value) => Ok(Some(value)),
+        Err(env::VarError::NotPresent) => Ok(None),
+        Err(env::VarError::NotUnicode(_)) => {
+            Err(InvalidConfig::new(variable, "is not valid Unicode"))
+        }
+    }
+}
+
+fn number<N>(variable: &'static str, default: N, max: N) -> Result<N, InvalidConfig>
+where
+    N: FromStr + PartialOrd + fmt::Display,
+{
+    let Some(text) = read(variable)? else {
+        return Ok(default);
+    };
+    match text.parse() {
+        Ok(number) if number <= max => Ok(number),
+        _ => Err(InvalidConfig::new(
+            variable,
+            format!("{text:?} is not a whole number from 0 to {max}"),
+        )),
+    }
+}
+
+fn database(url: &str) -> Result<Database, InvalidConfig> {
+    if url == "memory:" {
+        return Ok(Database::Memory);
+    }
+    // A database's URL may hold a password, so only its scheme is repeated.
+    let scheme = url.split_once(':').map_or("it", |(scheme, _)| scheme);
+    let message = format!("{scheme:?} is not supported; supported: `memory:`");
+    Err(InvalidConfig::new("DATABASE_URL", message))
+}
+
+/// A path that `nest_service` takes, and that none of the host's own routes has.
+fn mount(path: String) -> Result<String, InvalidConfig> {
+    let refuse = |message: &str| {
+        let message = format!("{path:?} {message}");
+        Err(InvalidConfig::new("MOUNT", message))
+    };
+    let Some(rest) = path.strip_prefix('/') else {
+        return refuse("must begin with `/`, such as `/kindgi`");
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~');
+    if rest
+        .split('/')
+        .any(|segment| segment.is_empty() || !segment.chars().all(plain))
+    {
+        return refuse(
+            "must be segments of letters, digits and `-._~`, without a `/` at its end; \
+             unset it to mount at the root",
+        );
+    }
+    if matches!(rest.split('/').next(), Some("health" | "demo")) {
+        return refuse("is where the host's own routes are");
+    }
+    Ok(path)
+}

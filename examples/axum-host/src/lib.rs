@@ -1,0 +1,66 @@
+//! A demo host: an axum app of its own, into which the judgments API is mounted.
+//!
+//! It is meant to be read and copied. What is the demo's and what a real host would put in its
+//! place:
+//!
+//! | file | here | a real host |
+//! | --- | --- | --- |
+//! | `config.rs` | a few environment variables | its own configuration |
+//! | `demo/people.rs` | fixed tokens and what they allow | its sign-in and its permissions |
+//! | `demo/directory.rs` | two projects and an organisation | its projects |
+//! | `demo/runs.rs`, `demo/seed.rs` | runs made up at the start, in memory | the runs it has |
+//! | `demo/context.rs` | a made-up conversation | what its runs really saw |
+//! | `routes.rs`, `new_run.rs` | routes to finish and to erase a run | what its app does anyway |
+//!
+//! [`app`] is the part to copy: it puts the host's answers, the store and the service together,
+//! and mounts the service.
+
+mod config;
+pub mod demo;
+mod new_run;
+mod routes;
+
+use axum::Router;
+use kindgi_core::{MemoryStore, engine::Engine};
+use kindgi_tower::KindgiService;
+
+pub use config::{Config, InvalidConfig};
+pub use kindgi_core::BoxError;
+
+use crate::{
+    demo::{Context, Demo},
+    routes::Host,
+};
+
+/// The demo host, ready to serve.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// The host's own routes with the API mounted beside them.
+    pub router: Router,
+    /// The API's service, to wait for its last writes at shutdown.
+    pub service: KindgiService,
+}
+
+/// Puts the demo host together.
+///
+/// # Errors
+///
+/// When the demo's own data can't be made; with a valid [`Config`] that doesn't happen.
+pub fn app(config: &Config) -> Result<App, BoxError> {
+    let demo = Demo::new(config.runs)?;
+
+    let engine = Engine::builder(MemoryStore::new(), demo.runs.clone(), demo.people.clone())
+        .directory(demo.directory.clone())
+        .context_capture(Context)
+        .build();
+    let service = KindgiService::builder(engine.clone())
+        .authenticator(demo.people.clone())
+        .build();
+
+    let own = routes::router(Host { demo, engine });
+    let router = match &config.mount {
+        Some(path) => own.nest_service(path, service.clone()),
+        None => own.fallback_service(service.clone()),
+    };
+    Ok(App { router, service })
+}

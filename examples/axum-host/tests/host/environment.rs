@@ -1,0 +1,63 @@
+//! A variable without a valid value stops the host at once, and is named.
+
+use crate::process::command;
+
+#[test]
+fn an_invalid_value_is_named_and_exits_with_2() {
+    for (variable, value) in [
+        ("PORT", ""),
+        ("PORT", "http"),
+        ("PORT", "-1"),
+        ("PORT", "65536"),
+        ("DATABASE_URL", ""),
+        ("DATABASE_URL", "memory"),
+        ("DATABASE_URL", "mongodb://localhost"),
+        ("MOUNT", "kindgi"),
+        ("MOUNT", "/"),
+        ("MOUNT", "/kindgi/"),
+        ("MOUNT", "/a//b"),
+        ("MOUNT", "/{a}"),
+        ("MOUNT", "/{*a}"),
+        ("MOUNT", "/a?b"),
+        ("MOUNT", "/health"),
+        ("MOUNT", "/demo"),
+        ("MOUNT", "/demo/api"),
+        ("RUNS", "many"),
+        ("RUNS", "1.5"),
+        ("RUNS", "4294967296"),
+        ("SEED_QUEUE", "-1"),
+    ] {
+        let mut command = command(&[("PORT", "0")]);
+        let output = command.env(variable, value).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{variable}={value}: {error}");
+        assert!(error.contains(variable), "{variable}={value}: {error}");
+        assert_eq!(output.stdout, b"", "{variable}={value}");
+    }
+}
+
+#[test]
+fn another_database_is_refused_with_the_supported_ones_and_without_its_password() {
+    let url = "postgres://ada:secret@localhost/judgments";
+    let output = command(&[("DATABASE_URL", url)]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        error.contains("DATABASE_URL") && error.contains("`memory:`"),
+        "{error}"
+    );
+    assert!(
+        error.contains("postgres") && !error.contains("secret"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_port_that_is_taken_is_named_and_exits_with_1() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = command(&[("PORT", &port), ("RUNS", "0")]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("PORT") && error.contains(&port), "{error}");
+}

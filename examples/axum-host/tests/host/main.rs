@@ -1,0 +1,16 @@
+//! The demo host as a process: started, called over real sockets and stopped. One file for each
+//! behaviour.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod client;
+mod environment;
+mod erase;
+mod finish_run;
+mod greeting;
+mod mount;
+mod people;
+mod process;
+mod seed;
+mod stop;
+mod supersede;
+mod verbatim;

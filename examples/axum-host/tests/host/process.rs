@@ -1,0 +1,123 @@
+//! The demo host's process, killed when its test ends.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    net::SocketAddr,
+    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
+};
+
+use crate::client::{Answer, send};
+
+/// Variables that the host reads; none of them leaks in from whoever runs the tests.
+const VARIABLES: [&str; 5] = ["PORT", "DATABASE_URL", "MOUNT", "RUNS", "SEED_QUEUE"];
+
+/// The host's command, with these variables and no other of its own.
+pub(crate) fn command(variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_axum-host"));
+    for name in VARIABLES {
+        command.env_remove(name);
+    }
+    command.envs(variables.iter().copied());
+    command
+}
+
+/// A host that is ready.
+pub(crate) struct Host {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    pub(crate) address: SocketAddr,
+    /// What it printed up to the line that says that it is ready.
+    pub(crate) printed: String,
+}
+
+impl Host {
+    /// Starts a host on a free port.
+    pub(crate) fn start(variables: &[(&str, &str)]) -> Self {
+        let mut command = command(&[("PORT", "0"), ("RUNS", "20")]);
+        command.envs(variables.iter().copied());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut printed = String::new();
+        loop {
+            let before = printed.len();
+            if stdout.read_line(&mut printed).unwrap() == 0 {
+                panic!("the host ended: {:?}; it printed: {printed}", child.wait());
+            }
+            let line = printed[before..].trim_end();
+            if let Some(address) = line.strip_prefix("listening on http://") {
+                let address = address.parse().unwrap();
+                return Self {
+                    child,
+                    stdout,
+                    address,
+                    printed,
+                };
+            }
+        }
+    }
+
+    /// The lines that say what to try, without their indentation.
+    pub(crate) fn greeting_lines(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        // The host prints its greeting as a whole, and this is how the last line begins.
+        while !lines
+            .last()
+            .is_some_and(|last: &String| last.contains("/demo/runs"))
+        {
+            let mut line = String::new();
+            assert_ne!(self.stdout.read_line(&mut line).unwrap(), 0, "{lines:?}");
+            lines.push(line.trim().to_owned());
+        }
+        lines
+    }
+
+    /// Sends a request with a token and, when it isn't empty, a JSON body.
+    pub(crate) fn send(&self, method: &str, target: &str, token: &str, body: &str) -> Answer {
+        let authorization = format!("Bearer {token}");
+        let mut headers = vec![("Authorization", authorization.as_str())];
+        if !body.is_empty() {
+            headers.push(("Content-Type", "application/json"));
+        }
+        send(self.address, method, target, &headers, body)
+    }
+
+    pub(crate) fn get(&self, target: &str, token: &str) -> Answer {
+        self.send("GET", target, token, "")
+    }
+
+    pub(crate) fn post(&self, target: &str, token: &str, body: &str) -> Answer {
+        self.send("POST", target, token, body)
+    }
+
+    /// Judges an item of a run with `yes`.
+    pub(crate) fn judge(&self, run: &str, pointer: &str, token: &str) -> Answer {
+        let item = format!(r#"{{"key":"item {pointer}","pointer":"{pointer}"}}"#);
+        let body = format!(r#"{{"runId":"{run}","item":{item},"verdict":"yes"}}"#);
+        self.post("/v1/judgments", token, &body)
+    }
+
+    /// Sends the process a signal, by name.
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill")
+            .args(["-s", name, &id])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+    }
+
+    /// Waits for the process to end; gives its status and what else it printed.
+    pub(crate) fn wait(&mut self) -> (ExitStatus, String) {
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap(), rest)
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

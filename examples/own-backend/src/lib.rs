@@ -1,0 +1,218 @@
+//! A store of one's own: a wrapper that is itself a store, and counts the calls to the one inside.
+//!
+//! A whole backend keeps the promises of [`kindgi_core::store`] on a database; a wrapper adds one
+//! thing to a backend that does, such as metrics, logs or a cache, and must keep its promises.
+//! Either is held to them by the same suite: see `tests/conformance.rs`.
+//!
+//! ```
+//! use kindgi_core::{MemoryStore, store::Store};
+//! use own_backend::{Call, Counted};
+//!
+//! let store = Counted::new(MemoryStore::new());
+//! let calls = store.calls();
+//! let _plug_it_in: &dyn Store = &store;
+//! assert_eq!(calls.of(Call::Record).started, 0);
+//! ```
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use async_trait::async_trait;
+use kindgi_core::{
+    model::{
+        JudgeClass, JudgeClassId, Judgment, JudgmentId, JudgmentWithCopies, Readable, RunCopy,
+        RunId, TenantId,
+    },
+    store::{
+        Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore,
+        JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle, NewJudgment, Recorded,
+        Revised, Slice, StoreResult, Write,
+    },
+};
+
+/// A store's methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// [`JudgmentStore::record`]
+    Record,
+    /// [`JudgmentStore::remove`]
+    Remove,
+    /// [`JudgmentStore::judgment`]
+    Judgment,
+    /// [`JudgmentStore::judgments`]
+    Judgments,
+    /// [`JudgeClassStore::create_class`]
+    CreateClass,
+    /// [`JudgeClassStore::replace_class`]
+    ReplaceClass,
+    /// [`JudgeClassStore::class`]
+    Class,
+    /// [`JudgeClassStore::classes`]
+    Classes,
+    /// [`Lifecycle::erase_run`]
+    EraseRun,
+    /// [`Lifecycle::is_erased`]
+    IsErased,
+}
+
+/// How many calls of a method there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Begun, also those that were dropped before their end.
+    pub started: u64,
+    /// Ended with a [`StoreError`](kindgi_core::StoreError): the store's trouble, not a refusal.
+    pub failed: u64,
+}
+
+/// The calls so far. Clones share them. A real host would hand them to its metrics.
+#[derive(Clone, Debug, Default)]
+pub struct Calls(Arc<[Counter; 10]>);
+
+#[derive(Debug, Default)]
+struct Counter {
+    started: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl Calls {
+    /// Those of one method.
+    pub fn of(&self, call: Call) -> Count {
+        let counter = self.counter(call);
+        Count {
+            started: counter.map_or(0, |c| c.started.load(Ordering::Relaxed)),
+            failed: counter.map_or(0, |c| c.failed.load(Ordering::Relaxed)),
+        }
+    }
+
+    fn counter(&self, call: Call) -> Option<&Counter> {
+        self.0.get(call as usize)
+    }
+}
+
+/// A store that counts the calls to another.
+#[derive(Clone, Debug)]
+pub struct Counted<S> {
+    inner: S,
+    calls: Calls,
+}
+
+impl<S> Counted<S> {
+    /// Counts the calls to this store.
+    pub fn new(inner: S) -> Self {
+        let calls = Calls::default();
+        Self { inner, calls }
+    }
+
+    /// The calls so far, and to come.
+    pub fn calls(&self) -> Calls {
+        self.calls.clone()
+    }
+
+    /// Nothing is kept across the await but the count itself, so a dropped future leaves nothing
+    /// behind: the inner store's promise stays whole.
+    async fn count<T>(
+        &self,
+        call: Call,
+        result: impl Future<Output = StoreResult<T>>,
+    ) -> StoreResult<T> {
+        let counter = self.calls.counter(call);
+        if let Some(counter) = counter {
+            counter.started.fetch_add(1, Ordering::Relaxed);
+        }
+        let result = result.await;
+        if let (Some(counter), Err(_)) = (counter, &result) {
+            counter.failed.fetch_add(1, Ordering::Relaxed);
+        }
+        result
+    }
+}
+
+#[async_trait]
+impl<S: JudgmentStore> JudgmentStore for Counted<S> {
+    async fn record(
+        &self,
+        write: Write<'_>,
+        new: &NewJudgment,
+        copy: Option<&RunCopy>,
+        class: Option<ClassAt<'_>>,
+    ) -> StoreResult<Applied<Recorded>> {
+        self.count(Call::Record, self.inner.record(write, new, copy, class)).await
+    }
+
+    async fn remove(
+        &self,
+        write: Write<'_>,
+        id: &JudgmentId,
+    ) -> StoreResult<Applied<JudgmentRemoved>> {
+        self.count(Call::Remove, self.inner.remove(write, id)).await
+    }
+
+    async fn judgment(
+        &self,
+        tenant: &TenantId,
+        id: &JudgmentId,
+    ) -> StoreResult<Option<JudgmentWithCopies>> {
+        self.count(Call::Judgment, self.inner.judgment(tenant, id)).await
+    }
+
+    async fn judgments(
+        &self,
+        tenant: &TenantId,
+        filter: &JudgmentFilter,
+        readable: &Readable,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<Judgment>> {
+        self.count(Call::Judgments, self.inner.judgments(tenant, filter, readable, keyset)).await
+    }
+}
+
+#[async_trait]
+impl<S: JudgeClassStore> JudgeClassStore for Counted<S> {
+    async fn create_class(
+        &self,
+        write: Write<'_>,
+        class: &JudgeClass,
+    ) -> StoreResult<Applied<ClassCreated>> {
+        self.count(Call::CreateClass, self.inner.create_class(write, class)).await
+    }
+
+    async fn replace_class(
+        &self,
+        write: Write<'_>,
+        at: u64,
+        next: &JudgeClass,
+    ) -> StoreResult<Applied<ClassReplaced>> {
+        self.count(Call::ReplaceClass, self.inner.replace_class(write, at, next)).await
+    }
+
+    async fn class(
+        &self,
+        tenant: &TenantId,
+        id: &JudgeClassId,
+    ) -> StoreResult<Option<Revised<JudgeClass>>> {
+        self.count(Call::Class, self.inner.class(tenant, id)).await
+    }
+
+    async fn classes(
+        &self,
+        tenant: &TenantId,
+        filter: &ClassFilter,
+        readable: &Readable,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<JudgeClass>> {
+        self.count(Call::Classes, self.inner.classes(tenant, filter, readable, keyset)).await
+    }
+}
+
+#[async_trait]
+impl<S: Lifecycle> Lifecycle for Counted<S> {
+    async fn erase_run(&self, write: Write<'_>, run: &RunId) -> StoreResult<()> {
+        self.count(Call::EraseRun, self.inner.erase_run(write, run)).await
+    }
+
+    async fn is_erased(&self, tenant: &TenantId, run: &RunId) -> StoreResult<bool> {
+        self.count(Call::IsErased, self.inner.is_erased(tenant, run)).await
+    }
+}

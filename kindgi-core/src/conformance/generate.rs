@@ -1,0 +1,225 @@
+//! Generated cases.
+
+use proptest::{collection::vec, option, prelude::*};
+
+use super::command::{Command, FilterBy, ListBy, OperationBy, RecordBy, Round, What};
+
+/// Cases in sequence.
+pub(crate) fn sequence() -> impl Strategy<Value = Vec<Command>> {
+    let at = prop_oneof![12 => 0..6_u8, 1 => 6..9_u8];
+    let until = prop_oneof![1 => 0..7_u8, 2 => Just(255)];
+    vec(command(at.boxed(), until.boxed(), true), 1..32)
+}
+
+/// Cases at once. What is kept is kept for long: when it ends is another law's.
+pub(crate) fn round() -> impl Strategy<Value = Round> {
+    let one = || command((0..3_u8).boxed(), Just(255).boxed(), false);
+    (vec(one(), 0..4), vec(vec(one(), 1..=3), 2..=3))
+        .prop_map(|(before, threads)| Round { before, threads })
+}
+
+fn command(
+    at: BoxedStrategy<u8>,
+    until: BoxedStrategy<u8>,
+    both_tenants: bool,
+) -> impl Strategy<Value = Command> {
+    let tenant = if both_tenants {
+        prop_oneof![4 => Just(0_u8), 1 => Just(1)].boxed()
+    } else {
+        Just(0).boxed()
+    };
+    let operation = (0..3_u8, prop_oneof![6 => Just(0_u8), 1 => Just(1)], until)
+        .prop_map(|(id, body, until)| OperationBy { id, body, until });
+    let on = prop::bool::weighted(0.999);
+    (on, tenant, at, option::weighted(0.4, operation), what()).prop_map(
+        |(on, tenant, at, operation, what)| Command {
+            on,
+            tenant,
+            at,
+            operation,
+            what,
+        },
+    )
+}
+
+/// Mostly the first, so that they meet; sometimes any, which differ by little.
+fn few() -> impl Strategy<Value = u8> {
+    prop_oneof![10 => Just(0_u8), 3 => Just(1), 1 => 0..8_u8]
+}
+
+fn what() -> impl Strategy<Value = What> {
+    let pick = || 0..16_u8;
+    let content = || 0..32_u8;
+    prop_oneof![
+        10 => record().prop_map(What::Record),
+        3 => pick().prop_map(|pick| What::Remove { pick }),
+        2 => pick().prop_map(|pick| What::Judgment { pick }),
+        4 => (filter(), list()).prop_map(|(filter, list)| What::Judgments { filter, list }),
+        5 => (few(), few(), content())
+            .prop_map(|(scope, name, content)| What::CreateClass { scope, name, content }),
+        3 => (pick(), revision(), content(), any::<bool>()).prop_map(
+            |(pick, revision, content, retire)| What::ReplaceClass {
+                pick,
+                revision,
+                content,
+                retire,
+            },
+        ),
+        2 => pick().prop_map(|pick| What::Class { pick }),
+        3 => (option::weighted(0.3, few()), list()).prop_map(|(scope, list)| What::Classes { scope, list }),
+        1 => (0..3_u8).prop_map(|run| What::EraseRun { run }),
+        2 => (0..3_u8).prop_map(|run| What::IsErased { run }),
+        12 => pick().prop_map(|pick| What::Again { pick }),
+    ]
+}
+
+fn record() -> impl Strategy<Value = RecordBy> {
+    let copy = option::weighted(0.8, 0..16_u8);
+    let class = option::weighted(0.25, (0..16_u8, revision()));
+    (few(), few(), few(), few(), 0..32_u8, copy, class).prop_map(
+        |(run, key, author, participant, content, copy, class)| RecordBy {
+            run,
+            key,
+            author,
+            participant,
+            content,
+            copy,
+            class,
+        },
+    )
+}
+
+fn revision() -> impl Strategy<Value = u8> {
+    prop_oneof![4 => Just(1_u8), 2 => Just(2), 1 => 0..5_u8]
+}
+
+fn filter() -> impl Strategy<Value = FilterBy> {
+    let agent = (few(), option::of(few()));
+    let sometimes = |strategy: BoxedStrategy<u8>| option::weighted(0.12, strategy);
+    (
+        sometimes(few().boxed()),
+        option::weighted(0.12, agent),
+        sometimes(few().boxed()),
+        option::weighted(0.12, any::<bool>()),
+        sometimes((0..16_u8).boxed()),
+        sometimes(few().boxed()),
+    )
+        .prop_map(|(run, agent, flow, verdict, class, participant)| FilterBy {
+            run,
+            agent,
+            flow,
+            verdict,
+            class,
+            participant,
+        })
+}
+
+fn list() -> impl Strategy<Value = ListBy> {
+    let readable = option::weighted(0.2, 0..8_u8);
+    let after = option::weighted(0.3, (0..7_u8, 0..16_u8));
+    let limit = prop_oneof![2 => 1..5_u8, 1 => Just(100)];
+    (readable, after, limit).prop_map(|(readable, after, limit)| ListBy {
+        readable,
+        after,
+        limit,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::{
+        strategy::ValueTree,
+        test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+    };
+
+    use super::*;
+    use crate::{
+        conformance::{call::Answer, model::Model, resolve},
+        store::{
+            Applied::{self, Done, OtherBody, Replayed},
+            ClassCreated, ClassReplaced, JudgmentRemoved, Recorded,
+        },
+    };
+
+    fn kind<T>(
+        call: &'static str,
+        applied: &Applied<T>,
+        outcome: impl Fn(&T) -> &'static str,
+    ) -> (&'static str, &'static str) {
+        match applied {
+            Done(done) => (call, outcome(done)),
+            Replayed(_) => (call, "replayed"),
+            OtherBody => (call, "other body"),
+        }
+    }
+
+    fn kind_of(answer: &Answer) -> (&'static str, &'static str) {
+        let filled = |any: bool, more: bool| match (any, more) {
+            (false, _) => "none",
+            (true, false) => "some",
+            (true, true) => "more",
+        };
+        match answer {
+            Answer::Recorded(applied) => kind("record", applied, |it| match it {
+                Recorded::Ok {
+                    superseded: None, ..
+                } => "first",
+                Recorded::Ok { .. } => "superseded",
+                Recorded::NeedsCopy => "needs copy",
+                Recorded::RunErased => "run erased",
+                Recorded::ClassChanged => "class changed",
+            }),
+            Answer::Removed(applied) => kind("remove", applied, |it| match it {
+                JudgmentRemoved::Ok => "ok",
+                JudgmentRemoved::NotLive => "not live",
+            }),
+            Answer::ClassCreated(applied) => kind("create class", applied, |it| match it {
+                ClassCreated::Ok(_) => "ok",
+                ClassCreated::NameTaken => "name taken",
+            }),
+            Answer::ClassReplaced(applied) => kind("replace class", applied, |it| match it {
+                ClassReplaced::Ok(next) if next.is_live() => "changed",
+                ClassReplaced::Ok(_) => "retired",
+                ClassReplaced::Stale => "stale",
+                ClassReplaced::NotLive => "not live",
+            }),
+            Answer::Judgment(found) => ("judgment", filled(found.is_some(), false)),
+            Answer::Judgments(page) => ("judgments", filled(!page.rows.is_empty(), page.more)),
+            Answer::Class(found) => ("class", filled(found.is_some(), false)),
+            Answer::Classes(page) => ("classes", filled(!page.rows.is_empty(), page.more)),
+            Answer::Erased => ("erase", "ok"),
+            Answer::IsErased(is) => ("is erased", if *is { "yes" } else { "no" }),
+        }
+    }
+
+    #[test]
+    fn generated_cases_reach_every_outcome_often() {
+        let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+        let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+        let tenants = ["t-1".parse().unwrap(), "t-2".parse().unwrap()];
+        let mut seen = BTreeMap::new();
+        let mut left_open = 0;
+        for _ in 0..512 {
+            let commands = sequence().new_tree(&mut runner).unwrap().current();
+            let mut model = Model::default();
+            for call in resolve::calls(&tenants, &commands)
+                .unwrap()
+                .into_iter()
+                .flatten()
+            {
+                if model.leaves_open(&call) {
+                    left_open += 1;
+                } else {
+                    *seen.entry(kind_of(&model.answer(&call))).or_insert(0) += 1;
+                }
+            }
+        }
+        // Every outcome of `kind_of`; the ends of lists are told apart by "more".
+        assert_eq!(seen.len(), 34, "{seen:#?}");
+        assert!(seen.values().all(|count| *count >= 4), "{seen:#?}");
+        assert!(seen[&("record", "superseded")] >= 200, "{seen:#?}");
+        assert!(left_open * 10 < seen.values().sum::<i32>(), "{left_open}");
+    }
+}

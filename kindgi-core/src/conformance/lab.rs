@@ -1,0 +1,188 @@
+//! Where a law is tried: a runtime, a store, and tenants that nobody used before.
+
+use std::{
+    cell::RefCell,
+    fmt::Debug,
+    future::Future,
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use proptest::{
+    strategy::Strategy,
+    test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner},
+};
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use super::{Backend, Report};
+use crate::{Clock, SystemClock, model::TenantId, store::Store};
+
+/// How many candidates are tried to make a failing case smaller.
+const MAX_SHRINKS: u32 = 400;
+
+/// What a law works with.
+pub(crate) struct Lab {
+    pub(crate) store: Arc<dyn Store>,
+    runtime: Runtime,
+    name: String,
+    tenants: AtomicU64,
+}
+
+impl Lab {
+    /// Builds the backend and tries a law on it.
+    pub(crate) fn hold(
+        law: &'static str,
+        backend: &impl Backend,
+        holds: impl FnOnce(&Self) -> Result<(), Report>,
+    ) -> Result<(), Report> {
+        let attempt = || {
+            let runtime = Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build();
+            let runtime = runtime.map_err(|e| Report::new(format!("no runtime: {e}")))?;
+            let (guard, store) = runtime.block_on(backend.build())?;
+            let lab = Self {
+                store,
+                runtime,
+                name: SystemClock.new_id(),
+                tenants: AtomicU64::new(0),
+            };
+            let held = holds(&lab);
+            let Self { store, runtime, .. } = lab;
+            let within = runtime.enter();
+            drop(store);
+            drop(guard);
+            drop(within);
+            held
+        };
+        attempt().map_err(|report: Report| report.of_law(law))
+    }
+
+    /// A tenant that nobody used before, on a shared database either.
+    pub(crate) fn tenant(&self) -> Result<TenantId, Report> {
+        let number = self.tenants.fetch_add(1, Ordering::Relaxed);
+        Ok(TenantId::new(format!("{}-{number}", self.name))?)
+    }
+
+    /// Waits for a future.
+    pub(crate) fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+
+    /// Tries generated cases and, of one that fails, smaller ones; reports the smallest that
+    /// failed. `check` is told whether it is looking for a smaller one.
+    pub(crate) fn property<S: Strategy>(
+        &self,
+        cases: u32,
+        strategy: &S,
+        check: impl Fn(&S::Value, bool) -> Result<(), Report>,
+    ) -> Result<(), Report>
+    where
+        S::Value: Case,
+    {
+        let config = Config {
+            cases: cases_wanted()?.unwrap_or(cases),
+            failure_persistence: None,
+            max_shrink_iters: MAX_SHRINKS,
+            ..Config::default()
+        };
+        let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+        let failed: RefCell<Option<(S::Value, Report)>> = RefCell::new(None);
+        let outcome = TestRunner::new_with_rng(config, rng).run(strategy, |case| {
+            let shrinking = failed.borrow().is_some();
+            check(&case, shrinking).map_err(|report| {
+                failed.replace(Some((case, report)));
+                TestCaseError::fail("the law doesn't hold")
+            })
+        });
+        match (outcome, failed.take()) {
+            (Ok(()), None) => Ok(()),
+            (_, Some((case, report))) => Err(with_fewer(case, report, |case| check(case, true))),
+            (Err(e), None) => Err(Report::new(format!("the suite failed: {e}"))),
+        }
+    }
+
+    /// Runs `each` on so many OS threads, `rounds` times, each time let loose at once. The
+    /// answers are by round, then by thread.
+    pub(crate) fn race<T: Send>(
+        &self,
+        threads: usize,
+        rounds: usize,
+        each: impl Fn(&Handle, usize, usize) -> T + Sync,
+    ) -> Result<Vec<Vec<T>>, Report> {
+        let handle = self.runtime.handle();
+        let barrier = Barrier::new(threads);
+        // A barrier wakes its threads one by one, too slowly for a race in memory: they meet
+        // again on their way out of it.
+        let out: Vec<AtomicUsize> = (0..rounds).map(|_| AtomicUsize::new(0)).collect();
+        let run = |thread| {
+            let one = |(round, out): (usize, &AtomicUsize)| {
+                barrier.wait();
+                out.fetch_add(1, Ordering::SeqCst);
+                while out.load(Ordering::SeqCst) < threads {
+                    thread::yield_now();
+                }
+                each(handle, round, thread)
+            };
+            out.iter().enumerate().map(one).collect::<Vec<T>>()
+        };
+        let run = &run;
+        let by_thread: Vec<Vec<T>> = thread::scope(|scope| {
+            let all: Vec<_> = (0..threads)
+                .map(|thread| scope.spawn(move || run(thread)))
+                .collect();
+            all.into_iter()
+                .map(thread::ScopedJoinHandle::join)
+                .collect::<Result<_, _>>()
+        })
+        .map_err(|_| Report::new("the store panicked"))?;
+        let mut by_round: Vec<Vec<T>> = (0..rounds).map(|_| Vec::new()).collect();
+        for answers in by_thread {
+            for (round, answer) in by_round.iter_mut().zip(answers) {
+                round.push(answer);
+            }
+        }
+        Ok(by_round)
+    }
+}
+
+/// A generated case.
+pub(crate) trait Case: Clone + Debug {
+    /// The cases with one call less.
+    fn fewer(&self) -> Vec<Self>;
+}
+
+/// Leaves out what a case fails without: shrinking leaves some, since it passes but once.
+fn with_fewer<C: Case>(
+    mut case: C,
+    mut report: Report,
+    check: impl Fn(&C) -> Result<(), Report>,
+) -> Report {
+    'smaller: loop {
+        for fewer in case.fewer() {
+            if let Err(smaller) = check(&fewer) {
+                (case, report) = (fewer, smaller);
+                continue 'smaller;
+            }
+        }
+        return report;
+    }
+}
+
+/// The number in `KINDGI_CASES`, if it is set.
+fn cases_wanted() -> Result<Option<u32>, Report> {
+    let Ok(text) = std::env::var("KINDGI_CASES") else {
+        return Ok(None);
+    };
+    let cases = text.parse().ok().filter(|cases| *cases > 0);
+    let wrong = || {
+        Report::new(format!(
+            "KINDGI_CASES must be a number from 1, but is {text:?}"
+        ))
+    };
+    cases.map(Some).ok_or_else(wrong)
+}

@@ -1,0 +1,34 @@
+//! The laws. Each is a function that tries it on a backend and says why it doesn't hold, if so.
+
+mod judge_classes;
+mod judgments;
+mod lifecycle;
+mod operations;
+mod pages;
+mod tenants;
+mod text;
+mod whole;
+
+pub use judge_classes::{
+    a_class_that_changed_is_noticed, a_live_class_name_is_unique_in_its_scope_under_concurrency,
+    a_retired_class_frees_its_name,
+};
+pub use judgments::{
+    a_copy_never_changes_after_the_first, a_successor_is_never_before_its_predecessor,
+    one_live_judgment_per_key_under_concurrency, what_was_removed_never_revives,
+};
+pub use lifecycle::{an_erased_run_takes_no_judgment, nothing_of_an_erased_run_can_be_read};
+pub use operations::{
+    a_kept_operation_takes_effect_once, a_refusal_is_never_kept, an_operation_ends_at_its_instant,
+};
+pub use pages::{
+    a_list_shows_readable_projects_alone,
+    walking_a_list_while_others_write_skips_and_repeats_nothing,
+    walking_a_list_yields_every_row_once_in_order,
+};
+pub use tenants::tenants_never_meet;
+pub use text::{json_is_kept_verbatim, text_compares_exactly, text_is_kept_verbatim};
+pub use whole::{
+    a_dropped_future_leaves_all_or_nothing, answers_equal_the_model,
+    concurrent_rounds_equal_some_order,
+};

@@ -1,0 +1,127 @@
+//! The suite that checks a backend: one named test per law of [`crate::store`].
+//!
+//! A backend's author switches on the feature `conformance` in their `dev-dependencies`,
+//! implements [`Backend`] and writes one line in a file under `tests/`:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use kindgi_core::{BoxError, MemoryStore, conformance::{self, Backend}, store::Store};
+//!
+//! struct Mine;
+//!
+//! impl Backend for Mine {
+//!     /// What must outlive the store: a container, a temporary directory.
+//!     type Guard = ();
+//!
+//!     async fn build(&self) -> Result<((), Arc<dyn Store>), BoxError> {
+//!         Ok(((), Arc::new(MemoryStore::new())))
+//!     }
+//! }
+//!
+//! conformance::laws!(Mine);
+//!
+//! // The same as functions, for a test of one's own:
+//! conformance::laws::json_is_kept_verbatim(&Mine)?;
+//! # Ok::<(), conformance::Report>(())
+//! ```
+//!
+//! Each law builds the store once and gives every case tenants of its own, which are new in each
+//! run: one shared database will do, and need not be emptied before. Laws run in parallel, as
+//! tests do.
+//!
+//! The cases are the same in every run. `KINDGI_CASES` in the environment says how many each
+//! generated law tries, in place of its own number.
+//!
+//! A store that answers [`Busy`](crate::StoreErrorKind::Busy) is asked again, some times; any
+//! other error fails the law.
+
+mod call;
+mod command;
+mod generate;
+mod lab;
+pub mod laws;
+mod model;
+mod report;
+mod resolve;
+mod runner;
+mod scene;
+mod texts;
+
+use std::{future::Future, sync::Arc};
+
+pub use self::report::Report;
+use crate::{BoxError, store::Store};
+
+/// A backend to check.
+pub trait Backend: Send + Sync {
+    /// What the store needs as long as it lives, such as a container or a temporary directory. It
+    /// is dropped after the store, within the tokio runtime that [`build`](Self::build) ran on.
+    type Guard: Send;
+
+    /// Makes a store: an empty one, or one on a database that holds other tenants' data.
+    ///
+    /// Runs on a multi-threaded tokio runtime that lives as long as the store. Called once per
+    /// law, also for several at a time.
+    fn build(&self)
+    -> impl Future<Output = Result<(Self::Guard, Arc<dyn Store>), BoxError>> + Send;
+}
+
+/// Hands the names of all laws to a macro, after what else it is to be given.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kindgi_for_each_law {
+    (($($each:tt)*) $($with:tt)*) => {
+        $($each)*! {
+            $($with)*
+            answers_equal_the_model
+            concurrent_rounds_equal_some_order
+            a_dropped_future_leaves_all_or_nothing
+            one_live_judgment_per_key_under_concurrency
+            a_copy_never_changes_after_the_first
+            a_successor_is_never_before_its_predecessor
+            what_was_removed_never_revives
+            walking_a_list_yields_every_row_once_in_order
+            walking_a_list_while_others_write_skips_and_repeats_nothing
+            a_list_shows_readable_projects_alone
+            tenants_never_meet
+            text_compares_exactly
+            text_is_kept_verbatim
+            json_is_kept_verbatim
+            a_kept_operation_takes_effect_once
+            a_refusal_is_never_kept
+            an_operation_ends_at_its_instant
+            a_live_class_name_is_unique_in_its_scope_under_concurrency
+            a_class_that_changed_is_noticed
+            a_retired_class_frees_its_name
+            an_erased_run_takes_no_judgment
+            nothing_of_an_erased_run_can_be_read
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kindgi_stamp {
+    ([$backend:expr] $($law:ident)*) => {$(
+        #[test]
+        fn $law() -> ::core::result::Result<(), $crate::conformance::Report> {
+            $crate::conformance::laws::$law(&$backend)
+        }
+    )*};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kindgi_laws {
+    ($backend:expr $(,)?) => {
+        $crate::__kindgi_for_each_law! { ($crate::__kindgi_stamp) [$backend] }
+    };
+}
+
+#[doc(hidden)]
+pub use crate::__kindgi_for_each_law as for_each_law;
+/// Stamps a `#[test]` for each of the [`laws`](mod@laws) on a [`Backend`], given as an
+/// expression. See [the module](self).
+#[doc(inline)]
+pub use crate::__kindgi_laws as laws;

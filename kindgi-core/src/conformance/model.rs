@@ -1,0 +1,388 @@
+//! The reference: what the traits' docs say, in the plainest way, sharing nothing with a backend.
+
+use super::call::{Answer, Ask, Call, OwnedOperation};
+use crate::{
+    Timestamp,
+    json::RawJson,
+    model::{
+        ClassScope, JudgeClass, Judgment, JudgmentWithCopies, Readable, RunCopy, RunId, TenantId,
+    },
+    store::{
+        Applied, ClassCreated, ClassFilter, ClassReplaced, JudgmentFilter, JudgmentRemoved, Keyset,
+        NewJudgment, Recorded, Revised, Slice,
+    },
+};
+
+/// Everything of all tenants, in the order it came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Model {
+    judgments: Vec<NewJudgment>,
+    copies: Vec<(TenantId, RunCopy)>,
+    classes: Vec<Revised<JudgeClass>>,
+    erased: Vec<(TenantId, RunId)>,
+    operations: Vec<Kept>,
+    writes: Vec<(TenantId, Timestamp)>,
+}
+
+#[derive(Clone, Debug)]
+struct Kept {
+    tenant: TenantId,
+    operation: OwnedOperation,
+    /// An answer with `Applied::Done`.
+    answer: Answer,
+}
+
+impl Model {
+    /// Whether the docs leave open what comes of the call: its operation was kept, but a write of
+    /// the tenant at or after the end has been made, by a clock that went back since.
+    pub(crate) fn leaves_open(&self, call: &Call) -> bool {
+        let Some(end) = self.kept(call).map(|kept| kept.operation.keep_until) else {
+            return false;
+        };
+        self.writes
+            .iter()
+            .any(|(tenant, now)| *tenant == call.tenant && *now >= end)
+    }
+
+    /// The operation of the call, where it is kept at its time.
+    fn kept(&self, call: &Call) -> Option<&Kept> {
+        let id = call.operation?.id;
+        self.operations.iter().find(|kept| {
+            kept.tenant == call.tenant
+                && kept.operation.id == id
+                && call.now < kept.operation.keep_until
+        })
+    }
+
+    /// What a store answers.
+    pub(crate) fn answer(&mut self, call: &Call) -> Answer {
+        if !call.writes() {
+            return self.read(call);
+        }
+        let answer = self.write(call);
+        self.writes.push((call.tenant.clone(), call.now));
+        answer
+    }
+
+    fn write(&mut self, call: &Call) -> Answer {
+        if let Ask::EraseRun(run) = &call.ask {
+            self.erase(&call.tenant, run);
+            return Answer::Erased;
+        }
+        if let Some(kept) = self.kept(call) {
+            let same_body = call
+                .operation
+                .is_some_and(|o| o.body == kept.operation.body);
+            return replay(call, same_body.then_some(&kept.answer));
+        }
+        let answer = match &call.ask {
+            Ask::Record { new, copy, class } => {
+                let class = class
+                    .as_ref()
+                    .map(|(id, revision)| (id.as_str(), *revision));
+                Answer::Recorded(Applied::Done(self.record(new, copy.as_deref(), class)))
+            }
+            Ask::Remove(id) => Answer::Removed(Applied::Done(self.remove(
+                &call.tenant,
+                id.as_str(),
+                call.now,
+            ))),
+            Ask::CreateClass(class) => Answer::ClassCreated(Applied::Done(self.create(class))),
+            Ask::ReplaceClass(at, next) => {
+                Answer::ClassReplaced(Applied::Done(self.replace(*at, next)))
+            }
+            _ => self.read(call),
+        };
+        if let Some(operation) = call.operation.filter(|_| took_effect(&answer)) {
+            let same =
+                |kept: &Kept| kept.tenant == call.tenant && kept.operation.id == operation.id;
+            self.operations.retain(|kept| !same(kept));
+            self.operations.push(Kept {
+                tenant: call.tenant.clone(),
+                operation,
+                answer: answer.clone(),
+            });
+        }
+        answer
+    }
+
+    fn record(
+        &mut self,
+        new: &NewJudgment,
+        copy: Option<&RunCopy>,
+        class: Option<(&str, u64)>,
+    ) -> Recorded {
+        let mut new = new.clone();
+        let (tenant, run) = (new.judgment.tenant.clone(), new.judgment.run.clone());
+        if self.erased.contains(&(tenant.clone(), run.clone())) {
+            return Recorded::RunErased;
+        }
+        if let Some((id, revision)) = class
+            && !self.classes.iter().any(|class| {
+                class.value.tenant == tenant
+                    && class.value.id.as_str() == id
+                    && class.revision == revision
+            })
+        {
+            return Recorded::ClassChanged;
+        }
+        if !self
+            .copies
+            .iter()
+            .any(|(of, copy)| *of == tenant && copy.run == run)
+        {
+            match copy {
+                None => return Recorded::NeedsCopy,
+                Some(copy) => self.copies.push((tenant, copy.clone())),
+            }
+        }
+        let mut superseded = None;
+        for NewJudgment { judgment: old, .. } in &mut self.judgments {
+            let same = old.tenant == new.judgment.tenant
+                && old.run == new.judgment.run
+                && old.item.key == new.judgment.item.key
+                && old.asserted_by == new.judgment.asserted_by
+                && old.participant == new.judgment.participant;
+            if same && old.unregistered_at.is_none() {
+                new.judgment.created_at = new.judgment.created_at.max(old.created_at);
+                old.unregistered_at = Some(new.judgment.created_at);
+                old.superseded_by = Some(new.judgment.id.clone());
+                superseded = Some(old.id.clone());
+            }
+        }
+        self.judgments.push(new.clone());
+        Recorded::Ok {
+            judgment: Box::new(new.judgment),
+            superseded,
+        }
+    }
+
+    fn remove(&mut self, tenant: &TenantId, id: &str, now: Timestamp) -> JudgmentRemoved {
+        for NewJudgment { judgment, .. } in &mut self.judgments {
+            let this = judgment.tenant == *tenant && judgment.id.as_str() == id;
+            if this && judgment.unregistered_at.is_none() {
+                judgment.unregistered_at = Some(now.max(judgment.created_at));
+                return JudgmentRemoved::Ok;
+            }
+        }
+        JudgmentRemoved::NotLive
+    }
+
+    fn create(&mut self, class: &JudgeClass) -> ClassCreated {
+        let taken = self.classes.iter().any(|Revised { value: old, .. }| {
+            old.tenant == class.tenant
+                && old.scope == class.scope
+                && old.name == class.name
+                && old.unregistered_at.is_none()
+        });
+        if taken {
+            return ClassCreated::NameTaken;
+        }
+        self.classes.push(Revised {
+            revision: 1,
+            value: class.clone(),
+        });
+        ClassCreated::Ok(Box::new(class.clone()))
+    }
+
+    fn replace(&mut self, at: u64, next: &JudgeClass) -> ClassReplaced {
+        for old in &mut self.classes {
+            if old.value.tenant == next.tenant
+                && old.value.id == next.id
+                && old.value.unregistered_at.is_none()
+            {
+                if old.revision != at {
+                    return ClassReplaced::Stale;
+                }
+                old.revision = at + 1;
+                old.value = next.clone();
+                return ClassReplaced::Ok(Box::new(next.clone()));
+            }
+        }
+        ClassReplaced::NotLive
+    }
+
+    fn erase(&mut self, tenant: &TenantId, run: &RunId) {
+        self.erased.push((tenant.clone(), run.clone()));
+        for (_, copy) in self
+            .copies
+            .iter_mut()
+            .filter(|(of, copy)| of == tenant && copy.run == *run)
+        {
+            copy.input = RawJson::null();
+            copy.output = RawJson::null();
+            copy.context = None;
+            copy.segments = None;
+        }
+        let clear = |judgment: &mut Judgment| {
+            let this = judgment.tenant == *tenant && judgment.run == *run;
+            if this {
+                judgment.reason = None;
+                judgment.correction = None;
+            }
+            this
+        };
+        for new in &mut self.judgments {
+            if clear(&mut new.judgment) {
+                new.item_value = None;
+            }
+        }
+        for kept in &mut self.operations {
+            if let Answer::Recorded(Applied::Done(Recorded::Ok { judgment, .. })) = &mut kept.answer
+            {
+                clear(judgment);
+            }
+        }
+    }
+
+    fn read(&self, call: &Call) -> Answer {
+        let tenant = &call.tenant;
+        match &call.ask {
+            Ask::Judgment(id) => {
+                let found = self
+                    .judgments
+                    .iter()
+                    .find(|new| new.judgment.tenant == *tenant && new.judgment.id == *id);
+                let with_copies = found.and_then(|new| {
+                    let run = &new.judgment.run;
+                    let mut copies = self.copies.iter();
+                    let (_, copy) = copies.find(|(of, copy)| of == tenant && copy.run == *run)?;
+                    Some(Box::new(JudgmentWithCopies {
+                        judgment: new.judgment.clone(),
+                        run: copy.clone(),
+                        item_value: new.item_value.clone(),
+                    }))
+                });
+                Answer::Judgment(with_copies)
+            }
+            Ask::Judgments(filter, readable, keyset) => {
+                let wanted = |judgment: &&Judgment| {
+                    judgment.tenant == *tenant
+                        && judgment.unregistered_at.is_none()
+                        && reads(readable, judgment.project.as_str())
+                        && is_wanted(filter, judgment)
+                };
+                let rows = self
+                    .judgments
+                    .iter()
+                    .map(|new| &new.judgment)
+                    .filter(wanted);
+                let place = |row: &Judgment| (row.created_at, row.id.to_string());
+                Answer::Judgments(slice(rows.cloned().collect(), keyset, place))
+            }
+            Ask::Class(id) => {
+                let mut classes = self.classes.iter();
+                let found = classes.find(|c| c.value.tenant == *tenant && c.value.id == *id);
+                Answer::Class(found.cloned().map(Box::new))
+            }
+            Ask::Classes(ClassFilter { scope }, readable, keyset) => {
+                let wanted = |class: &&JudgeClass| {
+                    let may_read = match &class.scope {
+                        ClassScope::Tenant => match readable {
+                            Readable::All => true,
+                            Readable::Only(some) => !some.is_empty(),
+                        },
+                        ClassScope::Project(project) | ClassScope::Agent(project, _) => {
+                            reads(readable, project.as_str())
+                        }
+                    };
+                    class.tenant == *tenant
+                        && class.unregistered_at.is_none()
+                        && may_read
+                        && (scope.is_none() || scope.as_ref() == Some(&class.scope))
+                };
+                let rows = self.classes.iter().map(|class| &class.value).filter(wanted);
+                let place = |row: &JudgeClass| (row.created_at, row.id.to_string());
+                Answer::Classes(slice(rows.cloned().collect(), keyset, place))
+            }
+            Ask::IsErased(run) => {
+                Answer::IsErased(self.erased.contains(&(tenant.clone(), run.clone())))
+            }
+            _ => Answer::Erased,
+        }
+    }
+}
+
+fn replay(call: &Call, kept: Option<&Answer>) -> Answer {
+    use Applied::{Done, OtherBody, Replayed};
+    match (&call.ask, kept) {
+        (Ask::Record { .. }, Some(Answer::Recorded(Done(it)))) => {
+            Answer::Recorded(Replayed(it.clone()))
+        }
+        (Ask::Record { .. }, _) => Answer::Recorded(OtherBody),
+        (Ask::Remove(_), Some(Answer::Removed(Done(it)))) => Answer::Removed(Replayed(*it)),
+        (Ask::Remove(_), _) => Answer::Removed(OtherBody),
+        (Ask::CreateClass(_), Some(Answer::ClassCreated(Done(it)))) => {
+            Answer::ClassCreated(Replayed(it.clone()))
+        }
+        (Ask::CreateClass(_), _) => Answer::ClassCreated(OtherBody),
+        (_, Some(Answer::ClassReplaced(Done(it)))) => Answer::ClassReplaced(Replayed(it.clone())),
+        _ => Answer::ClassReplaced(OtherBody),
+    }
+}
+
+fn took_effect(answer: &Answer) -> bool {
+    use Applied::Done;
+    matches!(
+        answer,
+        Answer::Recorded(Done(Recorded::Ok { .. }))
+            | Answer::Removed(Done(JudgmentRemoved::Ok))
+            | Answer::ClassCreated(Done(ClassCreated::Ok(_)))
+            | Answer::ClassReplaced(Done(ClassReplaced::Ok(_)))
+    )
+}
+
+fn reads(readable: &Readable, project: &str) -> bool {
+    match readable {
+        Readable::All => true,
+        Readable::Only(some) => some.iter().any(|one| one.as_str() == project),
+    }
+}
+
+fn is_wanted(filter: &JudgmentFilter, judgment: &Judgment) -> bool {
+    use crate::model::Subject::{Agent, Flow};
+    let run = filter.run.as_ref().is_none_or(|run| *run == judgment.run);
+    let agent = filter
+        .agent
+        .as_ref()
+        .is_none_or(|agent| match &judgment.subject {
+            Agent { id, .. } => id == agent,
+            Flow { .. } => false,
+        });
+    let version = filter
+        .agent_version
+        .as_ref()
+        .is_none_or(|wanted| match &judgment.subject {
+            Agent { version, .. } => version == wanted,
+            Flow { .. } => false,
+        });
+    let flow = filter
+        .flow
+        .as_ref()
+        .is_none_or(|flow| match &judgment.subject {
+            Agent { .. } => false,
+            Flow { id, .. } => id == flow,
+        });
+    let verdict = filter
+        .verdict
+        .is_none_or(|verdict| verdict == judgment.verdict);
+    let class = filter.class.is_none() || filter.class == judgment.class;
+    let participant = filter.participant.is_none() || filter.participant == judgment.participant;
+    run && agent && version && flow && verdict && class && participant
+}
+
+/// Newest first, those after the position, at most so many.
+fn slice<T>(
+    mut rows: Vec<T>,
+    keyset: &Keyset,
+    place: impl Fn(&T) -> (Timestamp, String),
+) -> Slice<T> {
+    rows.sort_by_key(|row| std::cmp::Reverse(place(row)));
+    if let Some(after) = &keyset.after {
+        rows.retain(|row| place(row) < (after.at, after.id.to_string()));
+    }
+    let limit = usize::from(keyset.limit.get());
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    Slice { rows, more }
+}

@@ -1,0 +1,134 @@
+//! Judge classes.
+
+use std::collections::{HashMap, HashSet};
+
+use async_trait::async_trait;
+
+use super::{Live, MemoryStore, place, slice};
+use crate::{
+    model::{ClassName, ClassScope, JudgeClass, JudgeClassId, Position, Readable, TenantId},
+    store::{
+        Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore, Keyset,
+        Revised, Slice, StoreResult, Write,
+    },
+};
+
+/// The judge classes of a tenant.
+#[derive(Debug, Default)]
+pub(super) struct Classes {
+    rows: HashMap<JudgeClassId, Revised<JudgeClass>>,
+    live: Live<JudgeClassId>,
+    names: HashSet<(ClassScope, ClassName)>,
+}
+
+fn place_of(class: &JudgeClass) -> Position {
+    place(class.created_at, class.id.as_str())
+}
+
+fn name_of(class: &JudgeClass) -> (ClassScope, ClassName) {
+    (class.scope.clone(), class.name.clone())
+}
+
+impl Classes {
+    /// Whether a class is at a revision.
+    pub(super) fn is_at(&self, class: ClassAt<'_>) -> bool {
+        self.rows
+            .get(class.id)
+            .is_some_and(|row| row.revision == class.revision)
+    }
+
+    fn create(&mut self, class: &JudgeClass) -> ClassCreated {
+        if !self.names.insert(name_of(class)) {
+            return ClassCreated::NameTaken;
+        }
+        self.live.insert(place_of(class), class.id.clone());
+        let value = class.clone();
+        let revision = 1;
+        self.rows
+            .insert(class.id.clone(), Revised { revision, value });
+        ClassCreated::Ok(Box::new(class.clone()))
+    }
+
+    fn replace(&mut self, at: u64, next: &JudgeClass) -> ClassReplaced {
+        let Some(row) = self
+            .rows
+            .get_mut(&next.id)
+            .filter(|row| row.value.is_live())
+        else {
+            return ClassReplaced::NotLive;
+        };
+        if row.revision != at {
+            return ClassReplaced::Stale;
+        }
+        if !next.is_live() {
+            self.live.remove(&place_of(&row.value));
+            self.names.remove(&name_of(&row.value));
+        }
+        row.revision += 1;
+        row.value = next.clone();
+        ClassReplaced::Ok(Box::new(next.clone()))
+    }
+
+    fn list(
+        &self,
+        filter: &ClassFilter,
+        readable: &Readable,
+        keyset: &Keyset,
+    ) -> Slice<JudgeClass> {
+        slice(&self.live, keyset, |id| {
+            let class = &self.rows.get(id)?.value;
+            let may_read = match class.scope.project() {
+                None => !readable.is_empty(),
+                Some(project) => readable.contains(project),
+            };
+            (may_read && filter.matches(class)).then_some(class)
+        })
+    }
+}
+
+#[async_trait]
+impl JudgeClassStore for MemoryStore {
+    async fn create_class(
+        &self,
+        write: Write<'_>,
+        class: &JudgeClass,
+    ) -> StoreResult<Applied<ClassCreated>> {
+        Ok(self.change(write.tenant, |tenant| {
+            tenant.apply(write, |tenant| tenant.classes.create(class))
+        }))
+    }
+
+    async fn replace_class(
+        &self,
+        write: Write<'_>,
+        at: u64,
+        next: &JudgeClass,
+    ) -> StoreResult<Applied<ClassReplaced>> {
+        Ok(self.change(write.tenant, |tenant| {
+            tenant.apply(write, |tenant| tenant.classes.replace(at, next))
+        }))
+    }
+
+    async fn class(
+        &self,
+        tenant: &TenantId,
+        id: &JudgeClassId,
+    ) -> StoreResult<Option<Revised<JudgeClass>>> {
+        Ok(self.look(tenant, |tenant| tenant.classes.rows.get(id).cloned()))
+    }
+
+    async fn classes(
+        &self,
+        tenant: &TenantId,
+        filter: &ClassFilter,
+        readable: &Readable,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<JudgeClass>> {
+        let list = |tenant: &super::Tenant| Some(tenant.classes.list(filter, readable, keyset));
+        let found = self.look(tenant, list);
+        Ok(found.unwrap_or(Slice {
+            rows: Vec::new(),
+            more: false,
+        }))
+    }
+}

@@ -1,0 +1,148 @@
+//! For every law there is a backend that breaks it, and on which it fails.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "sabotage/broken.rs"]
+mod broken;
+#[path = "sabotage/fault.rs"]
+mod fault;
+
+use broken::Broken;
+use fault::{Fault, Fold};
+use kindgi_core::conformance::{self, Report, laws};
+
+/// What breaks each law: a law without a function here doesn't compile below.
+mod breaks {
+    use super::{
+        Fault::{self, *},
+        Fold,
+    };
+
+    pub(super) fn answers_equal_the_model() -> Vec<Fault> {
+        vec![
+            VerdictFilterIgnored,
+            RemovedTwice,
+            MoreIsGuessed,
+            ClassUncheckedByRecord,
+        ]
+    }
+    pub(super) fn concurrent_rounds_equal_some_order() -> Vec<Fault> {
+        vec![RemoveReadsThenWrites, SupersedeRaces]
+    }
+    pub(super) fn a_dropped_future_leaves_all_or_nothing() -> Vec<Fault> {
+        vec![SupersedeInTwoSteps, CopyInAStepOfItsOwn]
+    }
+    pub(super) fn one_live_judgment_per_key_under_concurrency() -> Vec<Fault> {
+        vec![SupersedeForgotten, SupersedeRaces, ChainBroken]
+    }
+    pub(super) fn a_copy_never_changes_after_the_first() -> Vec<Fault> {
+        vec![CopyOverwritten]
+    }
+    pub(super) fn a_successor_is_never_before_its_predecessor() -> Vec<Fault> {
+        vec![CreatedAtNotMoved, RemovedBeforeItBegan]
+    }
+    pub(super) fn what_was_removed_never_revives() -> Vec<Fault> {
+        vec![RemovedTwice]
+    }
+    pub(super) fn walking_a_list_yields_every_row_once_in_order() -> Vec<Fault> {
+        vec![TiesSkipped, MoreIsGuessed, PageOneShort, OrderedByCollation]
+    }
+    pub(super) fn walking_a_list_while_others_write_skips_and_repeats_nothing() -> Vec<Fault> {
+        vec![CursorRowMustLive]
+    }
+    pub(super) fn a_list_shows_readable_projects_alone() -> Vec<Fault> {
+        vec![ReadableIgnored, ReadableAfterPaging, TenantClassesForNobody]
+    }
+    pub(super) fn tenants_never_meet() -> Vec<Fault> {
+        vec![TenantIgnoredById, OperationsShared]
+    }
+    pub(super) fn text_compares_exactly() -> Vec<Fault> {
+        vec![
+            NamesFolded(Fold::Case),
+            NamesFolded(Fold::BlanksAtTheEnd),
+            NamesFolded(Fold::Composition),
+            NamesFolded(Fold::The100thCharacter),
+            NamesFolded(Fold::Astral),
+            ParticipantFolded,
+        ]
+    }
+    pub(super) fn text_is_kept_verbatim() -> Vec<Fault> {
+        vec![ReasonTrimmed, ReasonWithinBmp]
+    }
+    pub(super) fn json_is_kept_verbatim() -> Vec<Fault> {
+        vec![JsonRewritten, DuplicateKeysDropped]
+    }
+    pub(super) fn a_kept_operation_takes_effect_once() -> Vec<Fault> {
+        vec![OperationForgotten, OperationRaces, BodyIgnored]
+    }
+    pub(super) fn a_refusal_is_never_kept() -> Vec<Fault> {
+        vec![RefusalKept]
+    }
+    pub(super) fn an_operation_ends_at_its_instant() -> Vec<Fault> {
+        vec![OperationEnds(1), OperationEnds(-1), OperationEnds(i64::MAX)]
+    }
+    pub(super) fn a_live_class_name_is_unique_in_its_scope_under_concurrency() -> Vec<Fault> {
+        vec![NameRaces, NamesSharedByScopes]
+    }
+    pub(super) fn a_class_that_changed_is_noticed() -> Vec<Fault> {
+        vec![RevisionUnchecked, ClassUncheckedByRecord]
+    }
+    pub(super) fn a_retired_class_frees_its_name() -> Vec<Fault> {
+        vec![NameNeverFreed]
+    }
+    pub(super) fn an_erased_run_takes_no_judgment() -> Vec<Fault> {
+        vec![UnjudgedRunNotErased, ErasureRaces]
+    }
+    pub(super) fn nothing_of_an_erased_run_can_be_read() -> Vec<Fault> {
+        vec![ItemValuesOutliveErasure, ReceiptsOutliveErasure]
+    }
+}
+
+macro_rules! fails {
+    ($($law:ident)*) => {$(
+        #[test]
+        fn $law() {
+            let faults = breaks::$law();
+            assert!(!faults.is_empty());
+            for fault in faults {
+                let report = laws::$law(&Broken(fault)).expect_err(&format!("{fault:?} went unnoticed"));
+                assert_eq!(report.law(), stringify!($law));
+                assert!(!report.to_string().contains("the suite"), "{report}");
+            }
+        }
+    )*};
+}
+conformance::for_each_law! { (fails) }
+
+/// What wraps the store breaks nothing by itself.
+mod without_a_fault {
+    use super::{Broken, Fault, conformance};
+
+    conformance::laws!(Broken(Fault::None));
+}
+
+#[test]
+fn a_failing_case_is_made_small_and_told() {
+    let report: Report = laws::answers_equal_the_model(&Broken(Fault::RemovedTwice)).unwrap_err();
+    let text = report.to_string();
+    let calls: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("  tenant"))
+        .collect();
+    assert_eq!(calls.len(), 3, "{text}");
+    assert!(
+        calls[0].contains("record") && calls[2].contains("remove"),
+        "{text}"
+    );
+    assert!(
+        text.contains("should be: NotLive") && text.contains("the store: Ok"),
+        "{text}"
+    );
+
+    let report = laws::concurrent_rounds_equal_some_order(&Broken(Fault::RemoveReadsThenWrites));
+    let text = report.unwrap_err().to_string();
+    let at_once = text
+        .lines()
+        .filter(|line| line.starts_with("thread"))
+        .count();
+    assert!(at_once <= 3, "{text}");
+}

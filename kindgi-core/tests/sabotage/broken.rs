@@ -1,0 +1,543 @@
+//! A store in memory with one fault.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use kindgi_core::{
+    BoxError, MemoryStore, Timestamp,
+    conformance::Backend,
+    json::{RawJson, canonical},
+    model::{
+        ClassScope, ItemKey, JudgeClass, JudgeClassId, Judgment, JudgmentId, JudgmentWithCopies,
+        PageSize, Position, Readable, RunCopy, RunId, TenantId,
+    },
+    store::{
+        Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore,
+        JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle, NewJudgment, Operation,
+        OperationId, Recorded, Revised, Slice, Store, StoreResult, Write,
+    },
+};
+
+use super::fault::Fault;
+
+/// The backend with this fault.
+pub(crate) struct Broken(pub(crate) Fault);
+
+impl Backend for Broken {
+    type Guard = ();
+
+    async fn build(&self) -> Result<((), Arc<dyn Store>), BoxError> {
+        Ok(((), Arc::new(Faulty::new(self.0))))
+    }
+}
+
+type Of<T> = (TenantId, T);
+
+struct Faulty {
+    fault: Fault,
+    store: MemoryStore,
+    writing: AtomicUsize,
+    noted: Mutex<Noted>,
+}
+
+/// What the faults need to know beside the store.
+#[derive(Default)]
+struct Noted {
+    tenants: Vec<TenantId>,
+    unfinished: HashSet<Of<JudgmentId>>,
+    copies: HashMap<Of<RunId>, RunCopy>,
+    removed: HashMap<Of<JudgmentId>, Timestamp>,
+    item_values: HashMap<Of<JudgmentId>, RawJson>,
+    answers: HashMap<Of<OperationId>, Recorded>,
+    used: HashMap<OperationId, TenantId>,
+    names: HashSet<Of<(ClassScope, String)>>,
+}
+
+/// One of those who write now.
+struct Writing<'a>(&'a AtomicUsize);
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Faulty {
+    fn new(fault: Fault) -> Self {
+        Self {
+            fault,
+            store: MemoryStore::new(),
+            writing: AtomicUsize::new(0),
+            noted: Mutex::default(),
+        }
+    }
+
+    fn is(&self, fault: Fault) -> bool {
+        self.fault == fault
+    }
+
+    fn note<T>(&self, note: impl FnOnce(&mut Noted) -> T) -> T {
+        note(&mut self.noted.lock().unwrap())
+    }
+
+    fn begin(&self) -> Writing<'_> {
+        self.writing.fetch_add(1, Ordering::SeqCst);
+        Writing(&self.writing)
+    }
+
+    /// Lets others in, and says whether one of them writes.
+    async fn is_crowded(&self) -> bool {
+        for _ in 0..20 {
+            std::thread::yield_now();
+        }
+        tokio::task::yield_now().await;
+        self.writing.load(Ordering::SeqCst) > 1
+    }
+
+    async fn operation<'a>(&self, write: &Write<'a>) -> Option<Operation<'a>> {
+        static NO_BODY: [u8; 32] = [0; 32];
+        let mut operation = write.operation?;
+        match self.fault {
+            Fault::OperationForgotten => return None,
+            Fault::OperationRaces if self.is_crowded().await => return None,
+            Fault::BodyIgnored => operation.body = &NO_BODY,
+            Fault::OperationEnds(i64::MAX) => {
+                operation.keep_until = write.now.saturating_add_millis(i64::MAX);
+            }
+            Fault::OperationEnds(late) => {
+                operation.keep_until = operation.keep_until.saturating_add_millis(late);
+            }
+            _ => {}
+        }
+        Some(operation)
+    }
+
+    fn change_new(&self, new: &mut NewJudgment, crowded: bool) {
+        let judgment = &mut new.judgment;
+        let apart = |key: &ItemKey| {
+            let long = format!("{}{key}", judgment.id)
+                .chars()
+                .take(256)
+                .collect::<String>();
+            long.parse().unwrap()
+        };
+        match self.fault {
+            Fault::SupersedeForgotten => judgment.item.key = apart(&judgment.item.key),
+            Fault::SupersedeRaces if crowded => judgment.item.key = apart(&judgment.item.key),
+            Fault::ParticipantFolded => {
+                let fold = |it: kindgi_core::model::ParticipantId| {
+                    it.as_str().to_lowercase().parse().unwrap()
+                };
+                judgment.participant = judgment.participant.take().map(fold);
+            }
+            Fault::ReasonTrimmed => {
+                let trim = |it: kindgi_core::model::Reason| it.as_str().trim().parse().unwrap();
+                judgment.reason = judgment.reason.take().map(trim);
+            }
+            Fault::ReasonWithinBmp => {
+                let cut = |it: kindgi_core::model::Reason| {
+                    it.as_str()
+                        .replace(|c: char| c > '\u{ffff}', "?")
+                        .parse()
+                        .unwrap()
+                };
+                judgment.reason = judgment.reason.take().map(cut);
+            }
+            _ => {}
+        }
+    }
+
+    fn change_copy(&self, copy: &mut RunCopy) {
+        match self.fault {
+            Fault::JsonRewritten => copy.input = RawJson::parse(canonical(&copy.input)).unwrap(),
+            Fault::DuplicateKeysDropped => {
+                if let Some(members) = copy.output.members() {
+                    let last = members
+                        .iter()
+                        .map(|(name, value)| (name.lossy().to_owned(), value.clone()));
+                    let last: HashMap<_, _> = last.collect();
+                    if last.len() < members.len() {
+                        copy.output =
+                            RawJson::object(|o| last.iter().for_each(|(k, v)| o.raw(k, v)));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn change_page<T>(&self, page: &mut Slice<T>, limit: PageSize, id: fn(&T) -> &str) {
+        let limit = usize::from(limit.get());
+        match self.fault {
+            Fault::MoreIsGuessed => page.more = page.rows.len() == limit,
+            Fault::PageOneShort if page.more => page.rows.truncate(limit.saturating_sub(1).max(1)),
+            Fault::OrderedByCollation => {
+                page.rows
+                    .sort_by_key(|row| std::cmp::Reverse(id(row).to_lowercase()));
+            }
+            _ => {}
+        }
+    }
+
+    fn change_keyset(&self, keyset: &Keyset) -> Keyset {
+        let mut keyset = keyset.clone();
+        if self.is(Fault::TiesSkipped) {
+            keyset.after = keyset.after.map(|after| Position {
+                at: after.at,
+                id: "".into(),
+            });
+        }
+        keyset
+    }
+
+    fn change_readable(&self, readable: &Readable) -> Readable {
+        match self.fault {
+            Fault::ReadableIgnored | Fault::ReadableAfterPaging => Readable::All,
+            _ => readable.clone(),
+        }
+    }
+}
+
+#[async_trait]
+impl JudgmentStore for Faulty {
+    async fn record(
+        &self,
+        write: Write<'_>,
+        new: &NewJudgment,
+        copy: Option<&RunCopy>,
+        class: Option<ClassAt<'_>>,
+    ) -> StoreResult<Applied<Recorded>> {
+        let _writing = self.begin();
+        let races = [Fault::SupersedeRaces, Fault::ErasureRaces].contains(&self.fault);
+        let crowded = races && self.is_crowded().await;
+        let of = |id: &JudgmentId| (write.tenant.clone(), id.clone());
+        let key = write
+            .operation
+            .map(|operation| (write.tenant.clone(), *operation.id));
+        self.note(|noted| noted.tenants.push(write.tenant.clone()));
+        if let Some(operation) = write.operation.filter(|_| self.is(Fault::OperationsShared)) {
+            let tenant = write.tenant.clone();
+            let used = self.note(|noted| noted.used.entry(*operation.id).or_insert(tenant).clone());
+            if used != *write.tenant {
+                return Ok(Applied::OtherBody);
+            }
+        }
+        let kept = key
+            .as_ref()
+            .and_then(|key| self.note(|noted| noted.answers.get(key).cloned()));
+        if let Some(kept) = kept.clone().filter(|_| self.is(Fault::RefusalKept)) {
+            return Ok(Applied::Replayed(kept));
+        }
+        let mut changed = new.clone();
+        self.change_new(&mut changed, crowded);
+        let mut copy = copy.cloned();
+        copy.iter_mut().for_each(|copy| self.change_copy(copy));
+        let class = class.filter(|_| !self.is(Fault::ClassUncheckedByRecord));
+        if self.is(Fault::CopyInAStepOfItsOwn) && copy.is_some() {
+            let mut first = changed.clone();
+            first.judgment.id = "first".parse().unwrap();
+            first.judgment.item.key = "first".parse().unwrap();
+            let write = Write {
+                operation: None,
+                ..write
+            };
+            self.store
+                .record(write, &first, copy.as_ref(), None)
+                .await?;
+            self.store.remove(write, &first.judgment.id).await?;
+            tokio::task::yield_now().await;
+        }
+        let operation = self.operation(&write).await;
+        let inner = Write { operation, ..write };
+        let mut applied = self
+            .store
+            .record(inner, &changed, copy.as_ref(), class)
+            .await?;
+        match &mut applied {
+            Applied::Done(Recorded::Ok {
+                judgment,
+                superseded,
+            }) => {
+                if self.is(Fault::CreatedAtNotMoved) {
+                    judgment.created_at = new.judgment.created_at;
+                }
+                if let Some(old) = superseded
+                    .as_ref()
+                    .filter(|_| self.is(Fault::SupersedeInTwoSteps))
+                {
+                    self.note(|noted| noted.unfinished.insert(of(old)));
+                    tokio::task::yield_now().await;
+                    self.note(|noted| noted.unfinished.remove(&of(old)));
+                }
+                if let Some(value) = &new.item_value {
+                    self.note(|noted| noted.item_values.insert(of(&judgment.id), value.clone()));
+                }
+                if let Some(copy) = &copy {
+                    let run = (write.tenant.clone(), copy.run.clone());
+                    self.note(|noted| noted.copies.insert(run, copy.clone()));
+                }
+                if let Some(key) = key.filter(|_| self.is(Fault::ReceiptsOutliveErasure)) {
+                    let (judgment, superseded) = (judgment.clone(), superseded.clone());
+                    self.note(|noted| {
+                        noted.answers.insert(
+                            key,
+                            Recorded::Ok {
+                                judgment,
+                                superseded,
+                            },
+                        )
+                    });
+                }
+            }
+            Applied::Replayed(outcome) if self.is(Fault::ReceiptsOutliveErasure) => {
+                *outcome = kept.unwrap_or_else(|| outcome.clone());
+            }
+            Applied::Done(refusal) if self.is(Fault::RefusalKept) => {
+                self.note(|noted| key.map(|key| noted.answers.insert(key, refusal.clone())));
+            }
+            _ => {}
+        }
+        Ok(applied)
+    }
+
+    async fn remove(
+        &self,
+        write: Write<'_>,
+        id: &JudgmentId,
+    ) -> StoreResult<Applied<JudgmentRemoved>> {
+        let _writing = self.begin();
+        let was = self.store.judgment(write.tenant, id).await?;
+        if self.is(Fault::RemoveReadsThenWrites) {
+            self.is_crowded().await;
+        }
+        let inner = Write {
+            operation: self.operation(&write).await,
+            ..write
+        };
+        let applied = self.store.remove(inner, id).await?;
+        if applied == Applied::Done(JudgmentRemoved::Ok) {
+            self.note(|noted| {
+                noted
+                    .removed
+                    .insert((write.tenant.clone(), id.clone()), write.now)
+            });
+        }
+        let lie = match self.fault {
+            Fault::RemovedTwice => was.is_some(),
+            Fault::RemoveReadsThenWrites => was.is_some_and(|it| it.judgment.is_live()),
+            _ => false,
+        };
+        if lie && applied == Applied::Done(JudgmentRemoved::NotLive) {
+            return Ok(Applied::Done(JudgmentRemoved::Ok));
+        }
+        Ok(applied)
+    }
+
+    async fn judgment(
+        &self,
+        tenant: &TenantId,
+        id: &JudgmentId,
+    ) -> StoreResult<Option<JudgmentWithCopies>> {
+        let mut found = self.store.judgment(tenant, id).await?;
+        if found.is_none() && self.is(Fault::TenantIgnoredById) {
+            for other in self.note(|noted| noted.tenants.clone()) {
+                found = found.or(self.store.judgment(&other, id).await?);
+            }
+        }
+        let Some(mut it) = found else {
+            return Ok(None);
+        };
+        let key = (tenant.clone(), id.clone());
+        self.note(|noted| {
+            if noted.unfinished.contains(&key) {
+                it.judgment.unregistered_at = None;
+                it.judgment.superseded_by = None;
+            }
+            let copy = noted.copies.get(&(tenant.clone(), it.judgment.run.clone()));
+            match self.fault {
+                Fault::CopyOverwritten => it.run = copy.cloned().unwrap_or(it.run.clone()),
+                Fault::ItemValuesOutliveErasure => {
+                    it.item_value = noted.item_values.get(&key).cloned()
+                }
+                Fault::ChainBroken if it.judgment.superseded_by.is_some() => {
+                    let end = it.judgment.unregistered_at;
+                    it.judgment.unregistered_at = end.map(|end| end.saturating_add_millis(1));
+                }
+                Fault::RemovedBeforeItBegan => {
+                    let at = noted.removed.get(&key).copied();
+                    it.judgment.unregistered_at = at.or(it.judgment.unregistered_at);
+                }
+                _ => {}
+            }
+        });
+        Ok(Some(it))
+    }
+
+    async fn judgments(
+        &self,
+        tenant: &TenantId,
+        filter: &JudgmentFilter,
+        readable: &Readable,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<Judgment>> {
+        let mut filter = filter.clone();
+        if self.is(Fault::VerdictFilterIgnored) {
+            filter.verdict = None;
+        }
+        if let Some(after) = keyset
+            .after
+            .as_ref()
+            .filter(|_| self.is(Fault::CursorRowMustLive))
+        {
+            let row = self
+                .store
+                .judgment(tenant, &after.id.parse().unwrap())
+                .await?;
+            if row.is_none_or(|it| !it.judgment.is_live()) {
+                return Ok(Slice {
+                    rows: Vec::new(),
+                    more: false,
+                });
+            }
+        }
+        let inner = self.change_keyset(keyset);
+        let all = self.change_readable(readable);
+        let mut page = self.store.judgments(tenant, &filter, &all, &inner).await?;
+        if self.is(Fault::ReadableAfterPaging) {
+            page.rows.retain(|row| readable.contains(&row.project));
+        }
+        self.change_page(&mut page, keyset.limit, |row| row.id.as_str());
+        Ok(page)
+    }
+}
+
+#[async_trait]
+impl JudgeClassStore for Faulty {
+    async fn create_class(
+        &self,
+        write: Write<'_>,
+        class: &JudgeClass,
+    ) -> StoreResult<Applied<ClassCreated>> {
+        let _writing = self.begin();
+        let mut class = class.clone();
+        let all = Keyset {
+            after: None,
+            limit: PageSize::new(100).unwrap(),
+        };
+        let every = ClassFilter::default();
+        let live = self
+            .store
+            .classes(write.tenant, &every, &Readable::All, &all)
+            .await?
+            .rows;
+        let own = (
+            write.tenant.clone(),
+            (class.scope.clone(), class.name.to_string()),
+        );
+        let taken = match self.fault {
+            Fault::NamesFolded(fold) => live.iter().any(|it| {
+                it.scope == class.scope && fold.of(it.name.as_str()) == fold.of(class.name.as_str())
+            }),
+            Fault::NamesSharedByScopes => live.iter().any(|it| it.name == class.name),
+            Fault::NameNeverFreed => !self.note(|noted| noted.names.insert(own)),
+            _ => false,
+        };
+        if taken {
+            return Ok(Applied::Done(ClassCreated::NameTaken));
+        }
+        if self.is(Fault::NameRaces) && self.is_crowded().await {
+            class.name = format!("{} {}", class.name, class.id).parse().unwrap();
+        }
+        let inner = Write {
+            operation: self.operation(&write).await,
+            ..write
+        };
+        self.store.create_class(inner, &class).await
+    }
+
+    async fn replace_class(
+        &self,
+        write: Write<'_>,
+        at: u64,
+        next: &JudgeClass,
+    ) -> StoreResult<Applied<ClassReplaced>> {
+        let _writing = self.begin();
+        let mut at = at;
+        if self.is(Fault::RevisionUnchecked) {
+            let now = self.store.class(write.tenant, &next.id).await?;
+            at = now.map_or(at, |now| now.revision);
+        }
+        let inner = Write {
+            operation: self.operation(&write).await,
+            ..write
+        };
+        self.store.replace_class(inner, at, next).await
+    }
+
+    async fn class(
+        &self,
+        tenant: &TenantId,
+        id: &JudgeClassId,
+    ) -> StoreResult<Option<Revised<JudgeClass>>> {
+        self.store.class(tenant, id).await
+    }
+
+    async fn classes(
+        &self,
+        tenant: &TenantId,
+        filter: &ClassFilter,
+        readable: &Readable,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<JudgeClass>> {
+        let inner = self.change_keyset(keyset);
+        let all = self.change_readable(readable);
+        let mut page = self.store.classes(tenant, filter, &all, &inner).await?;
+        if self.is(Fault::TenantClassesForNobody) && readable.is_empty() {
+            page = self
+                .store
+                .classes(tenant, filter, &Readable::All, &inner)
+                .await?;
+            page.rows.retain(|class| class.scope == ClassScope::Tenant);
+        }
+        self.change_page(&mut page, keyset.limit, |row| row.id.as_str());
+        Ok(page)
+    }
+}
+
+#[async_trait]
+impl Lifecycle for Faulty {
+    async fn erase_run(&self, write: Write<'_>, run: &RunId) -> StoreResult<()> {
+        let _writing = self.begin();
+        if self.is(Fault::ErasureRaces) && self.is_crowded().await {
+            return Ok(());
+        }
+        if self.is(Fault::UnjudgedRunNotErased) {
+            let filter = JudgmentFilter {
+                run: Some(run.clone()),
+                ..JudgmentFilter::default()
+            };
+            let one = Keyset {
+                after: None,
+                limit: PageSize::default(),
+            };
+            let live = self
+                .store
+                .judgments(write.tenant, &filter, &Readable::All, &one)
+                .await?;
+            if live.rows.is_empty() {
+                return Ok(());
+            }
+        }
+        self.store.erase_run(write, run).await
+    }
+
+    async fn is_erased(&self, tenant: &TenantId, run: &RunId) -> StoreResult<bool> {
+        self.store.is_erased(tenant, run).await
+    }
+}

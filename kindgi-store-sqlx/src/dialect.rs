@@ -1,0 +1,19 @@
+//! What differs between databases, beside their drivers and their migrations.
+
+/// A database's ways.
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    /// Its name, as its folder of migrations has it.
+    pub(crate) name: &'static str,
+    /// What a transaction that writes begins with: the lock first, then the look.
+    pub(crate) begin: &'static str,
+    /// The migrations, oldest first, with `{}` for the table prefix.
+    pub(crate) migrations: &'static [Migration],
+}
+
+/// A step of the schema.
+#[derive(Debug)]
+pub(crate) struct Migration {
+    pub(crate) name: &'static str,
+    pub(crate) sql: &'static str,
+}

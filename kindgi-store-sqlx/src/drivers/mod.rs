@@ -1,0 +1,44 @@
+//! The drivers: the only files that name a database of sqlx's. All else speaks through
+//! [`Database`] and [`Connection`].
+
+#[cfg(feature = "sqlite")]
+pub(crate) mod sqlite;
+
+use async_trait::async_trait;
+
+use crate::{
+    dialect::Dialect,
+    error::DbError,
+    sql::{Row, Sql},
+    writer::Work,
+};
+
+/// A database that reads and writes.
+#[async_trait]
+pub(crate) trait Database: Send + Sync + 'static {
+    fn dialect(&self) -> &'static Dialect;
+
+    /// One statement that reads, outside any transaction.
+    async fn read(&self, sql: &Sql) -> Result<Vec<Row>, DbError>;
+
+    /// Does the work in one transaction, on a task of its own, so that dropping the caller's
+    /// future can't leave a transaction open. When it is done, it is committed or undone.
+    fn write(&self, work: Box<dyn Work>);
+}
+
+/// A connection inside a transaction.
+#[async_trait]
+pub(crate) trait Connection: Send {
+    /// Runs a statement; gives how many rows it touched.
+    async fn execute(&mut self, sql: &Sql) -> Result<u64, DbError>;
+
+    /// Runs a statement; gives its rows.
+    async fn fetch(&mut self, sql: &Sql) -> Result<Vec<Row>, DbError>;
+}
+
+impl dyn Connection + '_ {
+    /// The first row, if there is one.
+    pub(crate) async fn fetch_first(&mut self, sql: &Sql) -> Result<Option<Row>, DbError> {
+        Ok(self.fetch(sql).await?.into_iter().next())
+    }
+}

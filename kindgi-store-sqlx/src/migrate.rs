@@ -1,0 +1,60 @@
+//! The schema, brought up to date: embedded steps, under the database's write lock, in tables
+//! with our prefix alone. A host's own tables and migrations are not touched.
+
+use crate::{
+    drivers::{Connection, Database},
+    error::{DbError, OpenError},
+    sql::Sql,
+    store::write,
+};
+
+/// Applies what is missing. Two processes may do so at once, also on an empty database: the
+/// second waits for the first, and finds nothing to do.
+pub(crate) async fn migrate(database: &dyn Database, prefix: &str) -> Result<(), OpenError> {
+    let dialect = database.dialect();
+    let prefix = prefix.to_owned();
+    let applied = write(database, move |connection| {
+        Box::pin(async move { apply(connection, dialect.migrations, &prefix).await })
+    });
+    match applied.await? {
+        Applied::All => Ok(()),
+        Applied::Newer(version) => Err(OpenError::too_new(format!(
+            "the database's schema has version {version}, this code knows {}: update the code",
+            dialect.migrations.len()
+        ))),
+    }
+}
+
+enum Applied {
+    All,
+    /// The database has a version that this code doesn't know. Nothing was touched.
+    Newer(i64),
+}
+
+async fn apply(
+    connection: &mut dyn Connection,
+    migrations: &[crate::dialect::Migration],
+    prefix: &str,
+) -> Result<Applied, DbError> {
+    let create = "CREATE TABLE IF NOT EXISTS {}schema (version BIGINT NOT NULL, name TEXT NOT NULL)";
+    connection.execute(&Sql::new(create.replace("{}", prefix))).await?;
+    let newest = "SELECT MAX(version) FROM {}schema".replace("{}", prefix);
+    let version = match connection.fetch_first(&Sql::new(newest)).await? {
+        Some(mut row) => row.opt_int()?.unwrap_or(0),
+        None => 0,
+    };
+    let Some(missing) = usize::try_from(version).ok().and_then(|n| migrations.get(n..)) else {
+        return Ok(Applied::Newer(version));
+    };
+    for (version, migration) in (version + 1..).zip(missing) {
+        for statement in migration.sql.replace("{}", prefix).split(";\n") {
+            if !statement.trim().is_empty() {
+                connection.execute(&Sql::new(statement)).await?;
+            }
+        }
+        let note = "INSERT INTO {}schema (version, name) VALUES (?, ?)".replace("{}", prefix);
+        let note = Sql::new(note).bind(version).bind(migration.name);
+        connection.execute(&note).await?;
+    }
+    Ok(Applied::All)
+}

@@ -1,0 +1,305 @@
+//! Judgments, and the copies of their runs.
+
+use async_trait::async_trait;
+use kindgi_core::{
+    model::{
+        Judgment, JudgmentId, JudgmentWithCopies, Readable, RunCopy, TenantId,
+    },
+    store::{
+        Applied, ClassAt, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, NewJudgment,
+        Recorded, Slice, StoreResult, Write,
+    },
+};
+
+use super::{
+    SqlxStore, Steps,
+    codec::{self, COPY, JUDGMENT, copy_cells, judgment_cells, live_key, parse},
+    is_readable, newest_first, slice,
+};
+use crate::{
+    drivers::Connection,
+    error::DbError,
+    sql::{Cell, Row, Sql},
+};
+
+const RECORD: &str = "record";
+const REMOVE: &str = "remove";
+
+#[async_trait]
+impl JudgmentStore for SqlxStore {
+    async fn record(
+        &self,
+        write: Write<'_>,
+        new: &NewJudgment,
+        copy: Option<&RunCopy>,
+        class: Option<ClassAt<'_>>,
+    ) -> StoreResult<Applied<Recorded>> {
+        let steps = Steps::new(self, write);
+        let new = new.clone();
+        let copy = copy.cloned();
+        let class = class.map(|class| (class.id.as_str().to_owned(), class.revision));
+        let recorded = self.write(move |connection| {
+            Box::pin(async move { steps.record(connection, new, copy, class).await })
+        });
+        Ok(recorded.await?)
+    }
+
+    async fn remove(
+        &self,
+        write: Write<'_>,
+        id: &JudgmentId,
+    ) -> StoreResult<Applied<JudgmentRemoved>> {
+        let steps = Steps::new(self, write);
+        let id = id.as_str().to_owned();
+        let removed = self.write(move |connection| {
+            Box::pin(async move { steps.remove(connection, &id).await })
+        });
+        Ok(removed.await?)
+    }
+
+    async fn judgment(
+        &self,
+        tenant: &TenantId,
+        id: &JudgmentId,
+    ) -> StoreResult<Option<JudgmentWithCopies>> {
+        let columns = |table, columns: &str| {
+            let columns = columns.split(", ").map(|column| format!("{table}.{column}"));
+            columns.collect::<Vec<_>>().join(", ")
+        };
+        let sql = format!(
+            "SELECT {}, {}, j.item_value FROM {} j JOIN {} r \
+             ON r.tenant = j.tenant AND r.run = j.run WHERE j.tenant = ? AND j.id = ?",
+            columns("j", JUDGMENT),
+            columns("r", COPY),
+            self.tables.judgments,
+            self.tables.runs,
+        );
+        let sql = Sql::new(sql).bind(tenant.as_str()).bind(id.as_str());
+        let row = self.database.read(&sql).await?.into_iter().next();
+        Ok(row.map(|row| with_copies(tenant, row)).transpose()?)
+    }
+
+    async fn judgments(
+        &self,
+        tenant: &TenantId,
+        filter: &JudgmentFilter,
+        readable: &Readable,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<Judgment>> {
+        let sql = list(&self.tables.judgments, tenant, filter, readable, keyset);
+        let rows = self.database.read(&sql).await?;
+        Ok(slice(rows, keyset, |row| codec::judgment(tenant, row))?)
+    }
+}
+
+/// The statement of a list. Every filter has an index of its own that gives the list's order.
+pub(super) fn list(
+    table: &str,
+    tenant: &TenantId,
+    filter: &JudgmentFilter,
+    readable: &Readable,
+    keyset: &Keyset,
+) -> Sql {
+    let mut sql = Sql::new(format!(
+        "SELECT {JUDGMENT} FROM {table} WHERE tenant = ? AND unregistered_at IS NULL"
+    ))
+    .bind(tenant.as_str());
+    if let Some(readable) = is_readable("project", readable) {
+        sql = sql.push(" AND ").push(&readable.text).bind_all(readable.args);
+    }
+    if filter.agent.is_some() || filter.agent_version.is_some() {
+        sql = sql.push(" AND subject_kind = 'agent'");
+    }
+    if filter.flow.is_some() {
+        sql = sql.push(" AND subject_kind = 'flow'");
+    }
+    let sql = sql
+        .and_is("run", filter.run.as_ref().map(|run| run.as_str()))
+        .and_is("subject_id", filter.agent.as_ref().map(|agent| agent.as_str()))
+        .and_is("version", filter.agent_version.as_ref().map(|version| version.as_str()))
+        .and_is("subject_id", filter.flow.as_ref().map(|flow| flow.as_str()))
+        .and_is("verdict", filter.verdict.map(|verdict| verdict.as_str()))
+        .and_is("class", filter.class.as_ref().map(|class| class.as_str()))
+        .and_is("participant", filter.participant.as_ref().map(|p| p.as_str()));
+    newest_first(sql, keyset)
+}
+
+fn with_copies(tenant: &TenantId, mut row: Row) -> Result<JudgmentWithCopies, DbError> {
+    let judgment = codec::judgment(tenant, &mut row)?;
+    Ok(JudgmentWithCopies {
+        run: codec::copy(judgment.run.clone(), &mut row)?,
+        item_value: row.opt_text()?.map(codec::json).transpose()?,
+        judgment,
+    })
+}
+
+impl Steps {
+    async fn record(
+        &self,
+        connection: &mut dyn Connection,
+        new: NewJudgment,
+        copy: Option<RunCopy>,
+        class: Option<(String, u64)>,
+    ) -> Result<Applied<Recorded>, DbError> {
+        let mut judgment = new.judgment;
+        match self.known(connection, RECORD).await? {
+            Some(Applied::Replayed(mut row)) => {
+                let judgment = codec::judgment(&judgment.tenant, &mut row)?;
+                let superseded = row.opt_text()?.map(parse).transpose()?;
+                return Ok(Applied::Replayed(Recorded::Ok {
+                    judgment: Box::new(judgment),
+                    superseded,
+                }));
+            }
+            Some(_) => return Ok(Applied::OtherBody),
+            None => {}
+        }
+        let refused = match self.copy_of(connection, judgment.run.as_str()).await? {
+            CopyOf::Erased => Some(Recorded::RunErased),
+            _ if !self.class_is_at(connection, class).await? => Some(Recorded::ClassChanged),
+            CopyOf::Kept => None,
+            CopyOf::None => match copy {
+                None => Some(Recorded::NeedsCopy),
+                Some(copy) => {
+                    self.keep_copy(connection, &copy).await?;
+                    None
+                }
+            },
+        };
+        if let Some(refused) = refused {
+            return Ok(Applied::Done(refused));
+        }
+        let superseded = self.supersede(connection, &mut judgment).await?;
+        self.insert(connection, &judgment, new.item_value.map(|value| value.to_string())).await?;
+        let mut outcome = judgment_cells(&judgment);
+        outcome.push(superseded.as_ref().map(|id| id.as_str()).into());
+        self.keep(connection, RECORD, &outcome, Some(judgment.run.as_str())).await?;
+        Ok(Applied::Done(Recorded::Ok {
+            judgment: Box::new(judgment),
+            superseded,
+        }))
+    }
+
+    async fn copy_of(
+        &self,
+        connection: &mut dyn Connection,
+        run: &str,
+    ) -> Result<CopyOf, DbError> {
+        let table = &self.tables.runs;
+        let sql = format!("SELECT erased, captured_at FROM {table} WHERE tenant = ? AND run = ?");
+        let sql = Sql::new(sql).bind(&*self.tenant).bind(run);
+        let Some(mut row) = connection.fetch_first(&sql).await? else {
+            return Ok(CopyOf::None);
+        };
+        Ok(match (row.int()?, row.opt_int()?) {
+            (0, Some(_)) => CopyOf::Kept,
+            (0, None) => CopyOf::None,
+            _ => CopyOf::Erased,
+        })
+    }
+
+    async fn keep_copy(
+        &self,
+        connection: &mut dyn Connection,
+        copy: &RunCopy,
+    ) -> Result<(), DbError> {
+        let table = &self.tables.runs;
+        let sql = format!(
+            "INSERT INTO {table} (tenant, run, erased, {COPY}) \
+             VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)"
+        );
+        let sql = Sql::new(sql).bind(&*self.tenant).bind(copy.run.as_str());
+        connection.execute(&sql.bind_all(copy_cells(copy))).await?;
+        Ok(())
+    }
+
+    /// Ends the live judgment of the same key, and moves the new one's beginning up to its.
+    async fn supersede(
+        &self,
+        connection: &mut dyn Connection,
+        judgment: &mut Judgment,
+    ) -> Result<Option<JudgmentId>, DbError> {
+        let table = &self.tables.judgments;
+        let sql = format!("SELECT id, created_at FROM {table} WHERE live_key = ?");
+        let sql = Sql::new(sql).bind(live_key(judgment));
+        let Some(mut row) = connection.fetch_first(&sql).await? else {
+            return Ok(None);
+        };
+        let id = row.text()?;
+        let created_at = judgment.created_at.as_unix_millis().max(row.int()?);
+        judgment.created_at = codec::time(created_at)?;
+        let successor = judgment.id.as_str().into();
+        self.end(connection, &id, created_at, successor).await?;
+        Ok(Some(parse(id)?))
+    }
+
+    async fn end(
+        &self,
+        connection: &mut dyn Connection,
+        id: &str,
+        at: i64,
+        successor: Cell,
+    ) -> Result<(), DbError> {
+        let table = &self.tables.judgments;
+        let sql = format!(
+            "UPDATE {table} SET unregistered_at = ?, superseded_by = ?, live_key = NULL \
+             WHERE tenant = ? AND id = ?"
+        );
+        let sql = Sql::new(sql).bind(at).bind(successor).bind(&*self.tenant).bind(id);
+        connection.execute(&sql).await?;
+        Ok(())
+    }
+
+    async fn insert(
+        &self,
+        connection: &mut dyn Connection,
+        judgment: &Judgment,
+        item_value: Option<String>,
+    ) -> Result<(), DbError> {
+        let table = &self.tables.judgments;
+        let cells = judgment_cells(judgment);
+        let marks = vec!["?"; cells.len()].join(", ");
+        let sql = format!(
+            "INSERT INTO {table} (tenant, live_key, item_value, {JUDGMENT}) \
+             VALUES (?, ?, ?, {marks})"
+        );
+        let sql = Sql::new(sql)
+            .bind(&*self.tenant)
+            .bind(live_key(judgment))
+            .bind(item_value)
+            .bind_all(cells);
+        connection.execute(&sql).await?;
+        Ok(())
+    }
+
+    async fn remove(
+        &self,
+        connection: &mut dyn Connection,
+        id: &str,
+    ) -> Result<Applied<JudgmentRemoved>, DbError> {
+        match self.known(connection, REMOVE).await? {
+            Some(Applied::Replayed(_)) => return Ok(Applied::Replayed(JudgmentRemoved::Ok)),
+            Some(_) => return Ok(Applied::OtherBody),
+            None => {}
+        }
+        let table = &self.tables.judgments;
+        let sql = format!(
+            "SELECT created_at FROM {table} WHERE tenant = ? AND id = ? AND unregistered_at IS NULL"
+        );
+        let sql = Sql::new(sql).bind(&*self.tenant).bind(id);
+        let Some(mut row) = connection.fetch_first(&sql).await? else {
+            return Ok(Applied::Done(JudgmentRemoved::NotLive));
+        };
+        let at = self.now.as_unix_millis().max(row.int()?);
+        self.end(connection, id, at, Cell::Null).await?;
+        self.keep(connection, REMOVE, &[], None).await?;
+        Ok(Applied::Done(JudgmentRemoved::Ok))
+    }
+}
+
+/// What is kept of a run.
+enum CopyOf {
+    Kept,
+    Erased,
+    None,
+}

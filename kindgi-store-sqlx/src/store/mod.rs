@@ -1,0 +1,158 @@
+//! The transitions, in one body of SQL.
+
+mod codec;
+mod judge_classes;
+mod judgments;
+mod lifecycle;
+mod operations;
+#[cfg(all(test, feature = "sqlite"))]
+mod plans;
+
+use std::{fmt, sync::Arc};
+
+use kindgi_core::{
+    Timestamp,
+    model::{Position, Readable},
+    store::{Keyset, Slice, Write},
+};
+
+use crate::{
+    builder::SqlxStoreBuilder,
+    drivers::{Connection, Database},
+    error::{DbError, OpenError},
+    migrate::migrate,
+    sql::{Row, Sql},
+    writer::{OnConnection, transition},
+};
+
+/// A store in a SQL database. Clones share it.
+#[derive(Clone)]
+pub struct SqlxStore {
+    database: Arc<dyn Database>,
+    tables: Arc<Tables>,
+}
+
+impl SqlxStore {
+    /// Begins to open a store.
+    pub fn builder() -> SqlxStoreBuilder {
+        SqlxStoreBuilder::default()
+    }
+
+    pub(crate) async fn open(database: impl Database, prefix: &str) -> Result<Self, OpenError> {
+        migrate(&database, prefix).await?;
+        Ok(Self {
+            database: Arc::new(database),
+            tables: Arc::new(Tables::new(prefix)),
+        })
+    }
+
+    /// Does a transition's steps in one transaction.
+    async fn write<F, T>(&self, steps: F) -> Result<T, DbError>
+    where
+        F: for<'c> FnOnce(&'c mut dyn Connection) -> OnConnection<'c, T> + Send + 'static,
+        T: Send + 'static,
+    {
+        write(&*self.database, steps).await
+    }
+}
+
+impl fmt::Debug for SqlxStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let database = self.database.dialect().name;
+        f.debug_struct("SqlxStore").field("database", &database).finish_non_exhaustive()
+    }
+}
+
+/// Does steps in one transaction, on a task that goes on if the caller's future is dropped.
+pub(crate) async fn write<F, T>(database: &dyn Database, steps: F) -> Result<T, DbError>
+where
+    F: for<'c> FnOnce(&'c mut dyn Connection) -> OnConnection<'c, T> + Send + 'static,
+    T: Send + 'static,
+{
+    let (work, outcome) = transition(steps);
+    database.write(work);
+    match outcome.await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(DbError::other("the runtime was shut down during the write")),
+    }
+}
+
+/// The tables' names.
+struct Tables {
+    judgments: String,
+    runs: String,
+    classes: String,
+    operations: String,
+}
+
+impl Tables {
+    fn new(prefix: &str) -> Self {
+        let name = |table| format!("{prefix}{table}");
+        Self {
+            judgments: name("judgments"),
+            runs: name("runs"),
+            classes: name("classes"),
+            operations: name("operations"),
+        }
+    }
+}
+
+/// A write, owned, with the tables it goes to: what a transition's steps need to know.
+struct Steps {
+    tables: Arc<Tables>,
+    tenant: String,
+    now: Timestamp,
+    operation: Option<operations::Operation>,
+}
+
+impl Steps {
+    fn new(store: &SqlxStore, write: Write<'_>) -> Self {
+        Self {
+            tables: Arc::clone(&store.tables),
+            tenant: write.tenant.as_str().to_owned(),
+            now: write.now,
+            operation: write.operation.map(operations::Operation::new),
+        }
+    }
+}
+
+/// The end of a list's statement: the rows after a position, newest first, one more than the page
+/// takes, so that it shows whether more follow.
+fn newest_first(sql: Sql, keyset: &Keyset) -> Sql {
+    let sql = match &keyset.after {
+        None => sql,
+        // Spelled so that every database sees a range of its index.
+        Some(Position { at, id }) => sql
+            .push(" AND created_at <= ? AND (created_at < ? OR id < ?)")
+            .bind(at.as_unix_millis())
+            .bind(at.as_unix_millis())
+            .bind(&**id),
+    };
+    let limit = i64::from(keyset.limit.get()) + 1;
+    sql.push(" ORDER BY created_at DESC, id DESC LIMIT ?").bind(limit)
+}
+
+/// `column IN (…)` for the projects that are readable; `None` for all.
+fn is_readable(column: &str, readable: &Readable) -> Option<Sql> {
+    let Readable::Only(projects) = readable else {
+        return None;
+    };
+    let marks = vec!["?"; projects.len()].join(", ");
+    let sql = Sql::new(format!("{column} IN ({marks})"));
+    Some(sql.bind_all(projects.iter().map(|project| project.as_str().into())))
+}
+
+/// A page's rows, and whether more follow.
+fn slice<T>(
+    rows: Vec<Row>,
+    keyset: &Keyset,
+    decode: impl Fn(&mut Row) -> Result<T, DbError>,
+) -> Result<Slice<T>, DbError> {
+    let limit = usize::from(keyset.limit.get());
+    let more = rows.len() > limit;
+    let rows = rows.into_iter().take(limit).map(|mut row| decode(&mut row));
+    Ok(Slice {
+        rows: rows.collect::<Result<_, _>>()?,
+        more,
+    })
+}

@@ -1,0 +1,29 @@
+//! Every law of the suite, on SQLite.
+
+#![cfg(feature = "sqlite")]
+
+use std::sync::Arc;
+
+use kindgi_core::{
+    BoxError,
+    conformance::{self, Backend},
+    store::Store,
+};
+use kindgi_store_sqlx::{Durability, SqlxStore};
+
+struct Sqlite;
+
+impl Backend for Sqlite {
+    type Guard = tempfile::TempDir;
+
+    async fn build(&self) -> Result<(Self::Guard, Arc<dyn Store>), BoxError> {
+        let folder = tempfile::tempdir()?;
+        let url = format!("sqlite:{}", folder.path().join("laws.db").display());
+        // The laws don't pull the plug.
+        let builder = SqlxStore::builder().durability(Durability::MayCorruptOnPowerLoss);
+        let store = builder.connect(&url).await?;
+        Ok((folder, Arc::new(store)))
+    }
+}
+
+conformance::laws!(Sqlite);

@@ -1,0 +1,90 @@
+//! Futures that are dropped.
+
+use std::{
+    future::Future,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+
+use crate::support::{Folder, assert_unbroken_chains, live, number, record};
+
+/// Polls a future so many times, letting others go on between, and drops it; whether it was done.
+async fn poll_then_drop<T>(future: impl Future<Output = T>, times: usize) -> bool {
+    let mut future = pin!(future);
+    for _ in 0..times {
+        let mut cx = Context::from_waker(Waker::noop());
+        if let Poll::Ready(_) = future.as_mut().poll(&mut cx) {
+            return true;
+        }
+        tokio::task::yield_now().await;
+    }
+    false
+}
+
+#[tokio::test]
+async fn a_write_that_is_dropped_at_any_await_is_done_or_not_at_all() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    let pool = folder.pool().await;
+    let mut dropped = 0;
+    for times in 0..200 {
+        let id = format!("dropped-{times}");
+        dropped += usize::from(!poll_then_drop(record(&store, &id, "run", "key"), times).await);
+    }
+    assert!(dropped > 100, "only {dropped} of 200 were dropped");
+    // The store goes on, and what it writes now stands behind all that is still in line.
+    record(&store, "last", "run", "key").await;
+    assert_eq!(live(&store).await, ["last"]);
+    assert_unbroken_chains(&pool).await;
+    // No transaction is open: the file is another's at once.
+    sqlx::query("PRAGMA busy_timeout = 0").execute(&pool).await.unwrap();
+    let mut own = pool.acquire().await.unwrap();
+    sqlx::query("PRAGMA busy_timeout = 0").execute(&mut *own).await.unwrap();
+    sqlx::query("BEGIN EXCLUSIVE").execute(&mut *own).await.unwrap();
+    sqlx::query("ROLLBACK").execute(&mut *own).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_read_that_is_dropped_at_any_await_leaves_the_pool_usable() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    for n in 0..30 {
+        record(&store, &format!("{n}"), "run", &format!("{n}")).await;
+    }
+    for times in 0..300 {
+        poll_then_drop(live(&store), times % 60).await;
+    }
+    assert_eq!(live(&store).await.len(), 30);
+}
+
+#[test]
+fn a_runtime_that_ends_during_writes_leaves_a_usable_store() {
+    let folder = Folder::new();
+    let first = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let store = first.block_on(folder.store());
+    for n in 0..50 {
+        let store = store.clone();
+        first.spawn(async move {
+            let (new, copy) = crate::support::judgment(&format!("{n}"), "run", &format!("{n}"));
+            let tenant = crate::support::tenant();
+            let write = kindgi_core::store::Write {
+                tenant: &tenant,
+                now: crate::support::at(0),
+                operation: None,
+            };
+            // It may be told that its runtime is gone.
+            use kindgi_core::store::JudgmentStore;
+            let _ = store.record(write, &new, Some(&copy), None).await;
+        });
+    }
+    first.shutdown_background();
+    let second = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    second.block_on(async {
+        let again = folder.store().await;
+        record(&again, "after", "run", "after").await;
+        let pool = folder.pool().await;
+        let rows = number(&pool, "SELECT COUNT(*) FROM kindgi_judgments").await;
+        assert_eq!(live(&again).await.len() as i64, rows);
+        assert_unbroken_chains(&pool).await;
+    });
+}

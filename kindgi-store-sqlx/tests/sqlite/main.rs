@@ -1,0 +1,13 @@
+//! What SQLite adds to the laws: files, processes, schemas and pools.
+
+#![cfg(feature = "sqlite")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod cancelling;
+mod contention;
+mod durability;
+mod host_pool;
+mod migrating;
+mod processes;
+mod schema;
+mod support;

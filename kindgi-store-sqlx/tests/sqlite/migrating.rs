@@ -1,0 +1,79 @@
+//! The schema: made, left alone, refused.
+
+use kindgi_store_sqlx::{OpenErrorKind, SqlxStore};
+
+use crate::support::{Folder, builder, live, number, record};
+
+#[tokio::test]
+async fn opening_again_changes_nothing() {
+    let folder = Folder::new();
+    record(&folder.store().await, "a", "run", "key").await;
+    let pool = folder.pool().await;
+    let schema = "SELECT COUNT(*) FROM sqlite_master";
+    let before = number(&pool, schema).await;
+    let store = folder.store().await;
+    assert_eq!(number(&pool, schema).await, before);
+    assert_eq!(number(&pool, "SELECT COUNT(*) FROM kindgi_schema").await, 1);
+    assert_eq!(live(&store).await, ["a"]);
+}
+
+#[tokio::test]
+async fn a_schema_newer_than_the_code_is_refused_and_not_touched() {
+    let folder = Folder::new();
+    folder.store().await;
+    let pool = folder.pool().await;
+    let newer = "INSERT INTO kindgi_schema (version, name) VALUES (99, '0099_later')";
+    sqlx::query(newer).execute(&pool).await.unwrap();
+    let refused = builder().connect(&folder.url()).await.unwrap_err();
+    assert_eq!(refused.kind(), OpenErrorKind::SchemaTooNew);
+    assert!(refused.to_string().contains("99"), "{refused}");
+    assert_eq!(number(&pool, "SELECT MAX(version) FROM kindgi_schema").await, 99);
+}
+
+#[tokio::test]
+async fn a_hosts_tables_and_migrations_are_not_touched() {
+    let folder = Folder::new();
+    let pool = folder.pool().await;
+    for own in [
+        "CREATE TABLE judgments (id TEXT)",
+        "INSERT INTO judgments VALUES ('the host''s')",
+        "CREATE TABLE _sqlx_migrations (version BIGINT)",
+    ] {
+        sqlx::query(own).execute(&pool).await.unwrap();
+    }
+    let store = folder.store().await;
+    record(&store, "a", "run", "key").await;
+    assert_eq!(number(&pool, "SELECT COUNT(*) FROM judgments").await, 1);
+    assert_eq!(number(&pool, "SELECT COUNT(*) FROM _sqlx_migrations").await, 0);
+    let others = "SELECT COUNT(*) FROM sqlite_master WHERE name NOT LIKE 'kindgi\\_%' ESCAPE '\\' \
+                  AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    assert_eq!(number(&pool, others).await, 2);
+}
+
+#[tokio::test]
+async fn two_prefixes_are_two_stores_in_one_file() {
+    let folder = Folder::new();
+    let one = folder.store().await;
+    let two = builder().table_prefix("other_").connect(&folder.url()).await.unwrap();
+    record(&one, "a", "run", "key").await;
+    assert_eq!(live(&one).await, ["a"]);
+    assert!(live(&two).await.is_empty());
+}
+
+#[tokio::test]
+async fn what_can_not_be_used_is_refused_with_a_reason() {
+    let folder = Folder::new();
+    let url = folder.url();
+    let wide = "x".repeat(33);
+    for prefix in ["", "1a", "A", "a b", "a;--", "é", &*wide] {
+        let refused = builder().table_prefix(prefix).connect(&url).await.unwrap_err();
+        assert_eq!(refused.kind(), OpenErrorKind::Config, "{prefix:?}");
+        assert!(refused.to_string().contains("prefix"), "{refused}");
+    }
+    for url in ["", "mysql://x", "sqlite::memory:", "sqlite:x?mode=memory", "sqlite:x?mode=what"] {
+        let refused = SqlxStore::builder().connect(url).await.unwrap_err();
+        assert_eq!(refused.kind(), OpenErrorKind::Config, "{url:?}");
+    }
+    let nowhere = SqlxStore::builder().connect("sqlite:/no/such/folder/x.db").await.unwrap_err();
+    assert_eq!(nowhere.kind(), OpenErrorKind::Database);
+}

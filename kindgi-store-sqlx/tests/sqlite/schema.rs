@@ -1,0 +1,73 @@
+//! What the schema itself holds up, whatever the code does.
+
+use kindgi_core::{
+    model::{ClassScope, JudgeClass, Weight},
+    store::{Applied, ClassCreated, JudgeClassStore, Write},
+};
+use sqlx::SqlitePool;
+
+use crate::support::{Folder, at, record, tenant};
+
+async fn refused(pool: &SqlitePool, sql: &'static str) -> bool {
+    match sqlx::query(sql).execute(pool).await {
+        Ok(_) => false,
+        Err(e) => e.as_database_error().is_some_and(|e| {
+            e.is_unique_violation() || e.is_check_violation()
+        }),
+    }
+}
+
+#[tokio::test]
+async fn a_second_live_judgment_of_one_key_is_refused() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    record(&store, "a", "run", "key").await;
+    let pool = folder.pool().await;
+    let columns = "tenant, project, run, subject_kind, subject_id, version, item_key, verdict, \
+                   restricted, author_kind, author_id, created_at, live_key";
+    let second = format!(
+        "INSERT INTO kindgi_judgments (id, {columns}) SELECT 'b', {columns} FROM kindgi_judgments"
+    );
+    assert!(refused(&pool, second.leak()).await);
+}
+
+#[tokio::test]
+async fn living_and_having_a_key_are_one() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    record(&store, "a", "run", "key").await;
+    let pool = folder.pool().await;
+    assert!(refused(&pool, "UPDATE kindgi_judgments SET live_key = NULL").await);
+    assert!(refused(&pool, "UPDATE kindgi_judgments SET unregistered_at = 1").await);
+}
+
+#[tokio::test]
+async fn a_second_live_class_of_one_name_is_refused() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    let class = JudgeClass {
+        id: "a".parse().unwrap(),
+        tenant: tenant(),
+        scope: ClassScope::Tenant,
+        name: "expert".parse().unwrap(),
+        weight: Weight::new(0.1).unwrap(),
+        description: None,
+        assertable_by: None,
+        created_at: at(0),
+        updated_at: at(0),
+        unregistered_at: None,
+    };
+    let write = Write {
+        tenant: &tenant(),
+        now: at(0),
+        operation: None,
+    };
+    let created = store.create_class(write, &class).await.unwrap();
+    assert_eq!(created, Applied::Done(ClassCreated::Ok(Box::new(class))));
+    let pool = folder.pool().await;
+    let columns = "tenant, revision, scope_kind, name, weight, created_at, updated_at, live_name";
+    let second = format!(
+        "INSERT INTO kindgi_classes (id, {columns}) SELECT 'b', {columns} FROM kindgi_classes"
+    );
+    assert!(refused(&pool, second.leak()).await);
+}

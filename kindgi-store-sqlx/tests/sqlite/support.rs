@@ -1,0 +1,159 @@
+//! Stores in folders of their own, and judgments to put into them.
+
+use std::path::PathBuf;
+
+use kindgi_core::{
+    Timestamp,
+    json::RawJson,
+    model::{
+        AssertedBy, Item, Judgment, JudgmentId, PrincipalKind, RunCopy, Subject, TenantId, Verdict,
+    },
+    store::{Applied, JudgmentStore, Keyset, NewJudgment, Recorded, Write},
+};
+use kindgi_store_sqlx::{Durability, SqlxStore, SqlxStoreBuilder};
+use sqlx::{SqlitePool, sqlite::SqliteConnectOptions};
+use tempfile::TempDir;
+
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.0.path().join("test.db")
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("sqlite:{}", self.file().display())
+    }
+
+    pub(crate) async fn store(&self) -> SqlxStore {
+        builder().connect(&self.url()).await.unwrap()
+    }
+
+    /// A pool of the test's own on the file.
+    pub(crate) async fn pool(&self) -> SqlitePool {
+        let options = SqliteConnectOptions::new().filename(self.file()).create_if_missing(true);
+        SqlitePool::connect_with(options).await.unwrap()
+    }
+}
+
+/// Nobody pulls the plug, unless a test says so.
+pub(crate) fn builder() -> SqlxStoreBuilder {
+    SqlxStore::builder().durability(Durability::MayCorruptOnPowerLoss)
+}
+
+pub(crate) fn tenant() -> TenantId {
+    "acme".parse().unwrap()
+}
+
+pub(crate) fn at(millis: i64) -> Timestamp {
+    Timestamp::from_unix_millis(millis).unwrap()
+}
+
+/// A judgment of item `key` of run `run`, with its run's copy.
+pub(crate) fn judgment(id: &str, run: &str, key: &str) -> (NewJudgment, RunCopy) {
+    let subject = Subject::Agent {
+        id: "agent".parse().unwrap(),
+        version: "1".parse().unwrap(),
+    };
+    let copy = RunCopy {
+        run: run.parse().unwrap(),
+        subject: subject.clone(),
+        input: RawJson::parse("{}").unwrap(),
+        output: RawJson::parse(r#"{"score": 1.10}"#).unwrap(),
+        context: None,
+        segments: Some(Vec::new()),
+        captured_at: at(0),
+    };
+    let judgment = Judgment {
+        id: id.parse().unwrap(),
+        tenant: tenant(),
+        project: "project".parse().unwrap(),
+        run: run.parse().unwrap(),
+        subject,
+        item: Item::new(key.parse().unwrap()),
+        verdict: Verdict::Yes,
+        reason: None,
+        correction: None,
+        class: None,
+        restricted: false,
+        asserted_by: AssertedBy {
+            kind: PrincipalKind::User,
+            id: "ada".parse().unwrap(),
+        },
+        participant: None,
+        created_at: at(0),
+        unregistered_at: None,
+        superseded_by: None,
+    };
+    let item_value = None;
+    (NewJudgment { judgment, item_value }, copy)
+}
+
+/// Records a judgment that nothing stands against.
+pub(crate) async fn record(
+    store: &SqlxStore,
+    id: &str,
+    run: &str,
+    key: &str,
+) -> Option<JudgmentId> {
+    let (new, copy) = judgment(id, run, key);
+    let tenant = tenant();
+    let write = Write {
+        tenant: &tenant,
+        now: at(0),
+        operation: None,
+    };
+    match store.record(write, &new, Some(&copy), None).await.unwrap() {
+        Applied::Done(Recorded::Ok { superseded, .. }) => superseded,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The ids of all live judgments, and of all that one file holds by a look of the test's own.
+pub(crate) async fn live(store: &SqlxStore) -> Vec<String> {
+    let mut ids = Vec::new();
+    let mut after = None;
+    loop {
+        let keyset = Keyset {
+            after,
+            limit: Default::default(),
+        };
+        let all = kindgi_core::model::Readable::All;
+        let page = store.judgments(&tenant(), &Default::default(), &all, &keyset).await.unwrap();
+        ids.extend(page.rows.iter().map(|row| row.id.to_string()));
+        let Some(last) = page.rows.last().filter(|_| page.more) else {
+            return ids;
+        };
+        after = Some(kindgi_core::model::Position {
+            at: last.created_at,
+            id: last.id.as_str().into(),
+        });
+    }
+}
+
+/// What one statement of the test's own says, as one number.
+pub(crate) async fn number(pool: &SqlitePool, sql: &'static str) -> i64 {
+    sqlx::query_scalar(sql).fetch_one(pool).await.unwrap()
+}
+
+/// Every judgment is live or ended by a successor that is there, at most one lives for each key,
+/// and from each first one an unbroken chain leads to the live one: for a file into which only
+/// judgments were recorded.
+pub(crate) async fn assert_unbroken_chains(pool: &SqlitePool) {
+    let open = "SELECT COUNT(*) FROM kindgi_judgments j WHERE unregistered_at IS NOT NULL AND \
+                NOT EXISTS (SELECT 1 FROM kindgi_judgments s WHERE s.tenant = j.tenant \
+                AND s.id = j.superseded_by AND s.run = j.run AND s.item_key = j.item_key \
+                AND s.created_at = j.unregistered_at)";
+    assert_eq!(number(pool, open).await, 0, "a chain is broken");
+    let forks = "SELECT COUNT(*) FROM (SELECT superseded_by FROM kindgi_judgments \
+                 WHERE superseded_by IS NOT NULL GROUP BY tenant, superseded_by \
+                 HAVING COUNT(*) > 1)";
+    assert_eq!(number(pool, forks).await, 0, "a chain forks");
+    let keys = "SELECT COUNT(*) FROM (SELECT DISTINCT tenant, run, item_key FROM kindgi_judgments)";
+    let live = "SELECT COUNT(*) FROM kindgi_judgments WHERE unregistered_at IS NULL";
+    assert_eq!(number(pool, keys).await, number(pool, live).await, "one lives for each key");
+}

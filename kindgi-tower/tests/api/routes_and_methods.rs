@@ -1,0 +1,228 @@
+//! Paths match as they are sent; HEAD is GET; everything else is 404 or 405.
+
+use http::Method;
+
+use crate::common::App;
+
+/// A path, and its methods.
+const PATHS: &[(&str, &str)] = &[
+    ("/v1/judgments", "GET, HEAD, POST"),
+    ("/v1/judgments/x", "GET, HEAD"),
+    ("/v1/judgments/x/unregister", "POST"),
+    ("/v1/judge-classes", "GET, HEAD, POST"),
+    ("/v1/judge-classes/x", "GET, HEAD, PATCH"),
+    ("/v1/judge-classes/x/unregister", "POST"),
+];
+
+#[tokio::test]
+async fn a_known_path_with_another_method_is_405_and_says_which_it_has() {
+    let app = App::new();
+    let methods = [
+        "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "LIST",
+    ];
+    for (path, allow) in PATHS {
+        for name in methods {
+            let method = Method::from_bytes(name.as_bytes()).unwrap();
+            let answer = app.call(method, "judge", path, "").await;
+            let allowed = allow.split(", ").any(|allowed| allowed == name);
+            assert_eq!(answer.status != 405, allowed, "{name} {path}");
+            if !allowed {
+                assert_eq!(answer.header("allow"), Some(*allow), "{name} {path}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn methods_compare_exactly() {
+    let app = App::new();
+    let get = Method::from_bytes(b"get").unwrap();
+    app.call(get, "judge", "/v1/judgments", "")
+        .await
+        .refused("method-not-allowed");
+}
+
+#[tokio::test]
+async fn an_unknown_path_a_trailing_slash_and_an_empty_segment_are_404() {
+    let app = App::new();
+    app.judge("judge", "run-1", "k").await;
+    for path in [
+        "/",
+        "/v1",
+        "/v1/",
+        "/v1/judgment",
+        "/V1/judgments",
+        "/v1/Judgments",
+        "/v1/judgments/",
+        "/v1//judgments",
+        "//v1/judgments",
+        "/v1/judgments//",
+        "/v1/judgments//unregister",
+        "/v1/judgments/x/",
+        "/v1/judgments/x/unregister/",
+        "/v1/judgments/x//unregister",
+        "/v1/judgments/x/y",
+        "/v1/judgments/x/unregister/y",
+        "/v1/judge-classes/",
+        "/v1/judge-classes//unregister",
+        "/v1/judgments%2Fx",
+        "/v1%2Fjudgments",
+        "/v1/%6Audgments",
+        "/v1/./judgments",
+        "/v1/judgments/../judge-classes",
+        "/{judgmentId}",
+        "*",
+    ] {
+        for method in [Method::GET, Method::POST] {
+            let answer = app.call(method, "judge", path, "").await;
+            assert_eq!((answer.code().as_str(), path), ("not-found", path));
+            // No redirects.
+            assert_eq!(answer.header("location"), None);
+        }
+        app.head("judge", path).await.is(404);
+    }
+}
+
+#[tokio::test]
+async fn an_id_is_decoded_once_and_an_encoded_slash_belongs_to_it() {
+    let app = App::new();
+    for id in [
+        "a%2Fb",
+        "a%2funregister",
+        "%2F",
+        "%25",
+        "%",
+        "%zz",
+        "a+b",
+        "%E2%82%AC",
+        "%c3%a9",
+        ".",
+        "..",
+    ] {
+        let path = format!("/v1/judgments/{id}");
+        app.get("judge", &path).await.refused("judgment-not-found");
+        app.post("judge", &format!("{path}/unregister"), "")
+            .await
+            .refused("judgment-not-found");
+    }
+}
+
+#[tokio::test]
+async fn a_judgment_reads_by_its_id_however_that_is_encoded() {
+    let app = App::new();
+    let id = app.judge("judge", "run-1", "k").await;
+    let encoded: String = id.bytes().map(|b| format!("%{b:02X}")).collect();
+    let answer = app
+        .get("judge", &format!("/v1/judgments/{encoded}"))
+        .await
+        .is(200);
+    assert_eq!(answer.text("/id"), id);
+    // Text compares exactly.
+    app.get("judge", &format!("/v1/judgments/{id}%20"))
+        .await
+        .refused("judgment-not-found");
+    app.get(
+        "judge",
+        &format!("/v1/judgments/{}", id.to_uppercase() + "A"),
+    )
+    .await
+    .refused("judgment-not-found");
+}
+
+#[tokio::test]
+async fn an_id_that_is_no_text_of_1_to_256_characters_is_bad_input() {
+    let app = App::new();
+    let long = "é".repeat(257);
+    let long: String = long.bytes().map(|b| format!("%{b:02x}")).collect();
+    for id in [
+        "%00",
+        "a%00b",
+        "%ff",
+        "%c3",
+        "%ed%a0%80",
+        "%20",
+        "%09%0a",
+        "%e2%80%83",
+        long.as_str(),
+    ] {
+        for (root, name) in [
+            ("judgments", "judgmentId"),
+            ("judge-classes", "judgeClassId"),
+        ] {
+            let path = format!("/v1/{root}/{id}");
+            app.get("judge", &path).await.refused_at("bad-input", name);
+            app.post("judge", &format!("{path}/unregister"), "")
+                .await
+                .refused_at("bad-input", name);
+        }
+    }
+    let longest: String = "%c3%a9".repeat(256);
+    app.get("judge", &format!("/v1/judgments/{longest}"))
+        .await
+        .refused("judgment-not-found");
+}
+
+#[tokio::test]
+async fn head_answers_as_get_does_without_the_body() {
+    let app = App::new();
+    let id = app.judge("judge", "run-1", "k").await;
+    for path in [
+        "/v1/judgments".to_owned(),
+        "/v1/judgments?limit=0".to_owned(),
+        format!("/v1/judgments/{id}"),
+        "/v1/judgments/none".to_owned(),
+        "/v1/judge-classes".to_owned(),
+        "/v1/judge-classes/none".to_owned(),
+        "/v1/none".to_owned(),
+    ] {
+        let get = app.get("judge", &path).await;
+        let head = app.head("judge", &path).await;
+        assert_eq!(head.status, get.status, "{path}");
+        let length = head
+            .header("content-length")
+            .unwrap()
+            .parse::<usize>()
+            .unwrap();
+        assert_eq!(length, get.body.len(), "{path}");
+    }
+    app.head("", "/v1/judgments").await.is(401);
+    let unregister = app
+        .head("judge", "/v1/judgments/x/unregister")
+        .await
+        .is(405);
+    assert_eq!(unregister.header("allow"), Some("POST"));
+}
+
+#[tokio::test]
+async fn the_mounts_prefix_is_taken_off_once_where_it_is_there() {
+    for base in ["/kindgi", "kindgi", "/kindgi/", "//kindgi//"] {
+        let app = App::with(|builder| builder.base_path(base));
+        for path in ["/kindgi/v1/judgments", "/v1/judgments"] {
+            app.get("judge", path).await.is(200);
+        }
+        for path in [
+            "/kindgi",
+            "/kindgi/",
+            "/kindgix/v1/judgments",
+            "/kindgiv1/judgments",
+            "/kindgi/kindgi/v1/judgments",
+            "/kindgi//v1/judgments",
+            "//kindgi/v1/judgments",
+            "/Kindgi/v1/judgments",
+            "/kindgi/v1/judgments/",
+        ] {
+            app.get("judge", path).await.refused("not-found");
+        }
+    }
+    let app = App::new();
+    app.get("judge", "/kindgi/v1/judgments")
+        .await
+        .refused("not-found");
+    let app = App::with(|builder| builder.base_path("/a/b"));
+    app.get("judge", "/a/b/v1/judgments").await.is(200);
+    app.get("judge", "/b/v1/judgments")
+        .await
+        .refused("not-found");
+    let app = App::with(|builder| builder.base_path("/"));
+    app.get("judge", "/v1/judgments").await.is(200);
+}

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Runs every judgments and judge-class operation with the public Python client against the demo
+# host, and checks every answer against the API's schemas.
+#
+#   tests/interop/run.sh              starts the demo host, at the root and below a path
+#   tests/interop/run.sh BASE_URL     uses a fresh demo host that runs already; BASE_URL ends
+#                                     with its MOUNT, if it has one
+#
+# AXUM_HOST names a host's binary to start; unset, cargo builds it. The client is installed into a
+# virtual environment below cargo's target directory, once for each change of requirements.txt.
+#
+# Exits 0 when everything passed, 1 when something failed, and 3 when it could not run at all
+# (1 in CI, where the variable CI is `true`).
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$here/../.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+venv=$target/interop-venv
+
+not_run() {
+    echo
+    echo "NOT RUN: the real-client test did not run: $1"
+    echo
+    [ "${CI:-}" = true ] && exit 1
+    exit 3
+}
+
+command -v python3 >/dev/null 2>&1 ||
+    not_run "install Python 3.11 or later (python3)"
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    not_run "install Python 3.11 or later; python3 is $(python3 --version)"
+
+wanted=$(python3 --version && cat "$here/requirements.txt")
+if [ "$(cat "$venv/installed" 2>/dev/null)" != "$wanted" ]; then
+    rm -rf "$venv"
+    mkdir -p "$target"
+    python3 -m venv "$venv" ||
+        not_run "install Python's venv module (on Debian and Ubuntu: python3-venv)"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+        -r "$here/requirements.txt" ||
+        not_run "pip could not install $here/requirements.txt; it needs a package index"
+    printf '%s\n' "$wanted" >"$venv/installed"
+fi
+
+if [ $# -eq 0 ] && [ -z "${AXUM_HOST:-}" ]; then
+    (cd "$root" && cargo build --quiet -p axum-host) || exit 1
+    AXUM_HOST=$target/debug/axum-host
+    export AXUM_HOST
+fi
+
+cd "$here"
+PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python" -m suite "$@"

@@ -36,7 +36,11 @@ fn record(c: &mut Criterion) {
         let engine = engine().expect("an engine");
         b.iter_batched(
             || new.clone(),
-            |new| runtime.block_on(engine.record_judgment(&who, new)).expect("a judgment"),
+            |new| {
+                runtime
+                    .block_on(engine.record_judgment(&who, new))
+                    .expect("a judgment")
+            },
             BatchSize::SmallInput,
         );
     });
@@ -50,7 +54,9 @@ fn list(c: &mut Criterion) {
     let all = JudgmentQuery::default();
     let first = PageRequest::default();
     let page = |query: &JudgmentQuery, request: &PageRequest| {
-        let page = runtime.block_on(engine.judgments(&who, query, request)).expect("a page");
+        let page = runtime
+            .block_on(engine.judgments(&who, query, request))
+            .expect("a page");
         assert_eq!(page.rows.len(), 25);
         page
     };

@@ -24,7 +24,11 @@ fn service(c: &mut Criterion) {
     let mut service = KindgiService::builder(engine).build();
     let mut send = |method: &str, path: &str, body: &'static str, status: StatusCode| {
         let body = Full::new(Bytes::from_static(body.as_bytes()));
-        let mut request = Request::builder().method(method).uri(path).body(body).expect("a request");
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .body(body)
+            .expect("a request");
         request.extensions_mut().insert(who.clone());
         runtime.block_on(async {
             let Ok(response) = service.call(request).await;

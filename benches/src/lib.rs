@@ -116,7 +116,9 @@ pub async fn engine_with(judgments: usize) -> Result<Engine, BoxError> {
 pub fn document(bytes: usize) -> RawJson {
     let each = entry(0).as_str().len();
     RawJson::object(|o| {
-        o.array("items", |a| (0..bytes.div_ceil(each)).for_each(|n| a.raw(&entry(n))));
+        o.array("items", |a| {
+            (0..bytes.div_ceil(each)).for_each(|n| a.raw(&entry(n)))
+        });
         o.bool("last", true);
     })
 }
@@ -128,7 +130,10 @@ fn entry(n: usize) -> RawJson {
         o.str("title", "Müller \"&\" Sons v. Harbour Authority");
         o.f64("score", 0.875);
         o.str("court", "Commercial Court");
-        o.str("summary", "A claim for demurrage.\nThe vessel waited eleven days at anchor.");
+        o.str(
+            "summary",
+            "A claim for demurrage.\nThe vessel waited eleven days at anchor.",
+        );
     })
 }
 
@@ -140,6 +145,9 @@ mod tests {
     fn the_document_is_as_large_as_asked_for_and_little_more() {
         let length = document(1_000_000).as_str().len();
         assert!((1_000_000..1_010_000).contains(&length), "{length}");
-        assert_eq!(RawJson::parse(document(1000).as_str()).unwrap(), document(1000));
+        assert_eq!(
+            RawJson::parse(document(1000).as_str()).unwrap(),
+            document(1000)
+        );
     }
 }

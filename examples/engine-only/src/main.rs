@@ -28,8 +28,8 @@ async fn run(out: &mut impl Write) -> Result<(), BoxError> {
     let engine = Engine::builder(MemoryStore::new(), Host, Host).build();
     // Who calls comes from the program's own sign-in, never from what they send.
     let ada = Principal::user("acme".parse()?, "ada".parse()?);
-    let lin = Principal::user("acme".parse()?, "lin".parse()?)
-        .with_reviewer_role(ReviewerRole::Senior);
+    let lin =
+        Principal::user("acme".parse()?, "lin".parse()?).with_reviewer_role(ReviewerRole::Senior);
 
     let score = || -> Result<Item, BoxError> {
         Ok(Item::new("score".parse()?).with_pointer("/score".parse()?))
@@ -38,7 +38,9 @@ async fn run(out: &mut impl Write) -> Result<(), BoxError> {
         Ok(RecordJudgment::new("run-1".parse()?, score()?, verdict))
     };
 
-    let first = engine.record_judgment(&ada, judgment(Verdict::Yes)?).await?;
+    let first = engine
+        .record_judgment(&ada, judgment(Verdict::Yes)?)
+        .await?;
     let kept = engine.judgment(&ada, &first.id).await?;
     let value = kept.item_value.unwrap_or(RawJson::null());
     writeln!(out, "ada says yes to the score {value}")?;
@@ -48,7 +50,10 @@ async fn run(out: &mut impl Write) -> Result<(), BoxError> {
     let second = engine.record_judgment(&ada, changed).await?;
     let first = engine.judgment(&ada, &first.id).await?.judgment;
     let superseded = first.superseded_by == Some(second.id.clone());
-    writeln!(out, "ada changes her mind; the first judgment is superseded: {superseded}")?;
+    writeln!(
+        out,
+        "ada changes her mind; the first judgment is superseded: {superseded}"
+    )?;
 
     let mut class = CreateJudgeClass::new(
         ClassScope::Tenant,
@@ -67,11 +72,20 @@ async fn run(out: &mut impl Write) -> Result<(), BoxError> {
     let why = refused.err().map_or("nobody".into(), |e| e.to_string());
     writeln!(out, "ada is no expert: {why}")?;
     engine.record_judgment(&lin, as_expert).await?;
-    writeln!(out, "lin is, and says yes with weight {}", class.weight.get())?;
+    writeln!(
+        out,
+        "lin is, and says yes with weight {}",
+        class.weight.get()
+    )?;
 
     let all = (JudgmentQuery::default(), PageRequest::default());
     for row in engine.judgments(&ada, &all.0, &all.1).await?.rows {
-        writeln!(out, "live: {} by {}", row.verdict.as_str(), row.asserted_by.id)?;
+        writeln!(
+            out,
+            "live: {} by {}",
+            row.verdict.as_str(),
+            row.asserted_by.id
+        )?;
     }
     engine.unregister_judgment(&ada, &second.id).await?;
     let left = engine.judgments(&ada, &all.0, &all.1).await?.rows.len();
@@ -95,7 +109,9 @@ impl Runs for Host {
         };
         let project = "project-1".parse().map_err(HostError::new)?;
         let output = RawJson::parse(r#"{"score":1.1000}"#).map_err(HostError::new)?;
-        Ok(Some(Run::new(id.clone(), project, subject).completed_with(output)))
+        Ok(Some(
+            Run::new(id.clone(), project, subject).completed_with(output),
+        ))
     }
 }
 

@@ -28,7 +28,11 @@ use tokio::net::TcpListener;
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     let listener = TcpListener::bind("127.0.0.1:8080").await?;
-    writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
+    writeln!(
+        io::stdout(),
+        "listening on http://{}",
+        listener.local_addr()?
+    )?;
     let service = service();
     tokio::select! {
         served = serve(listener, service.clone()) => served?,
@@ -81,7 +85,9 @@ impl Runs for Host {
         };
         let project = "project-1".parse().map_err(HostError::new)?;
         let output = RawJson::parse(r#"{"score":1.10}"#).map_err(HostError::new)?;
-        Ok(Some(Run::new(id.clone(), project, subject).completed_with(output)))
+        Ok(Some(
+            Run::new(id.clone(), project, subject).completed_with(output),
+        ))
     }
 }
 

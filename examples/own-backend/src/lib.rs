@@ -138,7 +138,8 @@ impl<S: JudgmentStore> JudgmentStore for Counted<S> {
         copy: Option<&RunCopy>,
         class: Option<ClassAt<'_>>,
     ) -> StoreResult<Applied<Recorded>> {
-        self.count(Call::Record, self.inner.record(write, new, copy, class)).await
+        self.count(Call::Record, self.inner.record(write, new, copy, class))
+            .await
     }
 
     async fn remove(
@@ -154,7 +155,8 @@ impl<S: JudgmentStore> JudgmentStore for Counted<S> {
         tenant: &TenantId,
         id: &JudgmentId,
     ) -> StoreResult<Option<JudgmentWithCopies>> {
-        self.count(Call::Judgment, self.inner.judgment(tenant, id)).await
+        self.count(Call::Judgment, self.inner.judgment(tenant, id))
+            .await
     }
 
     async fn judgments(
@@ -164,7 +166,11 @@ impl<S: JudgmentStore> JudgmentStore for Counted<S> {
         readable: &Readable,
         keyset: &Keyset,
     ) -> StoreResult<Slice<Judgment>> {
-        self.count(Call::Judgments, self.inner.judgments(tenant, filter, readable, keyset)).await
+        self.count(
+            Call::Judgments,
+            self.inner.judgments(tenant, filter, readable, keyset),
+        )
+        .await
     }
 }
 
@@ -175,7 +181,8 @@ impl<S: JudgeClassStore> JudgeClassStore for Counted<S> {
         write: Write<'_>,
         class: &JudgeClass,
     ) -> StoreResult<Applied<ClassCreated>> {
-        self.count(Call::CreateClass, self.inner.create_class(write, class)).await
+        self.count(Call::CreateClass, self.inner.create_class(write, class))
+            .await
     }
 
     async fn replace_class(
@@ -184,7 +191,11 @@ impl<S: JudgeClassStore> JudgeClassStore for Counted<S> {
         at: u64,
         next: &JudgeClass,
     ) -> StoreResult<Applied<ClassReplaced>> {
-        self.count(Call::ReplaceClass, self.inner.replace_class(write, at, next)).await
+        self.count(
+            Call::ReplaceClass,
+            self.inner.replace_class(write, at, next),
+        )
+        .await
     }
 
     async fn class(
@@ -202,17 +213,23 @@ impl<S: JudgeClassStore> JudgeClassStore for Counted<S> {
         readable: &Readable,
         keyset: &Keyset,
     ) -> StoreResult<Slice<JudgeClass>> {
-        self.count(Call::Classes, self.inner.classes(tenant, filter, readable, keyset)).await
+        self.count(
+            Call::Classes,
+            self.inner.classes(tenant, filter, readable, keyset),
+        )
+        .await
     }
 }
 
 #[async_trait]
 impl<S: Lifecycle> Lifecycle for Counted<S> {
     async fn erase_run(&self, write: Write<'_>, run: &RunId) -> StoreResult<()> {
-        self.count(Call::EraseRun, self.inner.erase_run(write, run)).await
+        self.count(Call::EraseRun, self.inner.erase_run(write, run))
+            .await
     }
 
     async fn is_erased(&self, tenant: &TenantId, run: &RunId) -> StoreResult<bool> {
-        self.count(Call::IsErased, self.inner.is_erased(tenant, run)).await
+        self.count(Call::IsErased, self.inner.is_erased(tenant, run))
+            .await
     }
 }

@@ -30,7 +30,12 @@ async fn calls_are_counted_by_method() {
     };
     store.erase_run(write, &run()).await.unwrap();
     assert!(store.is_erased(&acme(), &run()).await.unwrap());
-    assert!(!store.is_erased(&"other".parse().unwrap(), &run()).await.unwrap());
+    assert!(
+        !store
+            .is_erased(&"other".parse().unwrap(), &run())
+            .await
+            .unwrap()
+    );
     assert_eq!(calls.of(Call::EraseRun), count(1, 0));
     assert_eq!(calls.of(Call::IsErased), count(2, 0));
     assert_eq!(calls.of(Call::Record), count(0, 0));
@@ -39,7 +44,13 @@ async fn calls_are_counted_by_method() {
 #[tokio::test]
 async fn a_failure_is_counted_and_handed_on() {
     let store = Counted::new(Broken);
-    assert!(store.is_erased(&acme(), &run()).await.unwrap_err().is_busy());
+    assert!(
+        store
+            .is_erased(&acme(), &run())
+            .await
+            .unwrap_err()
+            .is_busy()
+    );
     assert_eq!(store.calls().of(Call::IsErased), count(1, 1));
 }
 

@@ -33,11 +33,19 @@ async fn main() -> Result<(), BoxError> {
         .build();
 
     let listener = TcpListener::bind("127.0.0.1:8080").await?;
-    writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
+    writeln!(
+        io::stdout(),
+        "listening on http://{}",
+        listener.local_addr()?
+    )?;
     let until = async {
         let _ = tokio::signal::ctrl_c().await;
     };
-    warp::serve(app(service.clone())).incoming(listener).graceful(until).run().await;
+    warp::serve(app(service.clone()))
+        .incoming(listener)
+        .graceful(until)
+        .run()
+        .await;
     // A write goes on when its client has hung up: let it finish.
     service.drained().await;
     Ok(())
@@ -58,7 +66,10 @@ fn signed_in() -> impl Filter<Extract = (Option<Principal>,), Error = std::conve
 + Send
 + Sync
 + 'static {
-    let cookie = warp::header::value("cookie").map(Some).or(warp::any().map(|| None)).unify();
+    let cookie = warp::header::value("cookie")
+        .map(Some)
+        .or(warp::any().map(|| None))
+        .unify();
     cookie.map(|cookie: Option<http::HeaderValue>| {
         let cookie = cookie.filter(|cookie| cookie.as_bytes() == b"session=ada");
         cookie.and_then(|_| ada().ok())
@@ -81,7 +92,9 @@ impl Runs for Host {
         };
         let project = "project-1".parse().map_err(HostError::new)?;
         let output = RawJson::parse(r#"{"score":1.10}"#).map_err(HostError::new)?;
-        Ok(Some(Run::new(id.clone(), project, subject).completed_with(output)))
+        Ok(Some(
+            Run::new(id.clone(), project, subject).completed_with(output),
+        ))
     }
 }
 
@@ -113,7 +126,6 @@ fn ada() -> Result<Principal, InvalidText> {
     Ok(Principal::user("acme".parse()?, "ada".parse()?))
 }
 
-
 #[cfg(test)]
 mod tests {
     use tokio::{
@@ -135,7 +147,6 @@ mod tests {
         stream.read_to_string(&mut answer).await.unwrap();
         answer
     }
-
 
     async fn started() -> std::net::SocketAddr {
         let engine = Engine::builder(MemoryStore::new(), Host, Host).build();

@@ -9,7 +9,7 @@ use std::{
 use crate::support::{Folder, assert_unbroken_chains, live, number, record};
 
 /// Polls a future so many times, letting others go on between, and drops it; whether it was done.
-async fn poll_then_drop<T>(future: impl Future<Output = T>, times: usize) -> bool {
+pub(crate) async fn poll_then_drop<T>(future: impl Future<Output = T>, times: usize) -> bool {
     let mut future = pin!(future);
     for _ in 0..times {
         let mut cx = Context::from_waker(Waker::noop());
@@ -36,8 +36,11 @@ async fn a_write_that_is_dropped_at_any_await_is_done_or_not_at_all() {
     record(&store, "last", "run", "key").await;
     assert_eq!(live(&store).await, ["last"]);
     assert_unbroken_chains(&pool).await;
-    // No transaction is open: the file is another's at once.
-    sqlx::query("PRAGMA busy_timeout = 0").execute(&pool).await.unwrap();
+    assert_no_transaction_is_open(&pool).await;
+}
+
+/// With one open on any connection, this would be refused at once.
+pub(crate) async fn assert_no_transaction_is_open(pool: &sqlx::SqlitePool) {
     let mut own = pool.acquire().await.unwrap();
     sqlx::query("PRAGMA busy_timeout = 0").execute(&mut *own).await.unwrap();
     sqlx::query("BEGIN EXCLUSIVE").execute(&mut *own).await.unwrap();

@@ -9,5 +9,6 @@ mod durability;
 mod host_pool;
 mod migrating;
 mod processes;
+mod requests;
 mod schema;
 mod support;

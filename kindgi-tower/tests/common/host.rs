@@ -136,7 +136,7 @@ impl Permissions for Host {
             .iter()
             .filter_map(|right| right.strip_prefix("read:"));
         Ok(Readable::Only(
-            projects.map(|project| id(project)).collect(),
+            projects.map(id).collect(),
         ))
     }
 }

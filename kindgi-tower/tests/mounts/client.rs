@@ -8,7 +8,7 @@ use std::{
 };
 
 /// How long a server may be silent until it counts as hung. Nothing waits for it otherwise.
-const HUNG: Duration = Duration::from_secs(60);
+const HUNG: Duration = Duration::from_secs(30);
 
 /// A request's body, as it goes over the wire.
 pub(crate) enum Body<'a> {
@@ -46,7 +46,8 @@ pub(crate) fn send(
     headers: &[(&str, &str)],
     body: &Body<'_>,
 ) -> Answer {
-    let mut head = format!("{method} {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    let mut head =
+        format!("{method} {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
@@ -84,7 +85,10 @@ pub(crate) fn send(
 fn parse(method: &str, answer: &str) -> Answer {
     let (head, body) = answer.split_once("\r\n\r\n").expect("a whole head");
     let mut lines = head.split("\r\n");
-    let status = lines.next().and_then(|line| line.split(' ').nth(1)).expect("a status line");
+    let status = lines
+        .next()
+        .and_then(|line| line.split(' ').nth(1))
+        .expect("a status line");
     let mut headers = BTreeMap::new();
     for line in lines {
         let (name, value) = line.split_once(": ").expect("a header");
@@ -94,9 +98,17 @@ fn parse(method: &str, answer: &str) -> Answer {
             assert_eq!(earlier, None, "a header came twice: {line}");
         }
     }
-    let length = headers.get("content-length").expect("a length").parse::<usize>().unwrap();
+    let length = headers
+        .get("content-length")
+        .expect("a length")
+        .parse::<usize>()
+        .unwrap();
     let expected = if method == "HEAD" { 0 } else { length };
-    assert_eq!(body.len(), expected, "the body is as long as was said: {answer}");
+    assert_eq!(
+        body.len(),
+        expected,
+        "the body is as long as was said: {answer}"
+    );
     Answer {
         request: String::new(),
         status: status.parse().unwrap(),

@@ -8,9 +8,7 @@ use kindgi_core::{
     engine::Engine,
     host::{Permission, Permissions, Runs},
     json::RawJson,
-    model::{
-        ClassScope, JudgeClass, Principal, Readable, Run, RunId, Subject, TenantId, Weight,
-    },
+    model::{ClassScope, JudgeClass, Principal, Readable, Run, RunId, Subject, TenantId, Weight},
     store::{JudgeClassStore, Write},
 };
 use kindgi_tower::{AuthError, Authenticator};
@@ -65,7 +63,9 @@ impl Runs for Host {
         };
         let project = "project-1".parse().map_err(HostError::new)?;
         let output = RawJson::parse(OUTPUT).map_err(HostError::new)?;
-        Ok(Some(Run::new(id.clone(), project, subject).completed_with(output)))
+        Ok(Some(
+            Run::new(id.clone(), project, subject).completed_with(output),
+        ))
     }
 }
 

@@ -38,7 +38,11 @@ impl Mounted {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         let engine = runtime.block_on(host::engine());
         let service = build(KindgiService::builder(engine).max_body_bytes(MAX_BODY));
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -62,7 +66,11 @@ pub(crate) fn hyper_at_the_root() -> Mounted {
 
 /// `prefix` is what clients write, whatever the service is told.
 pub(crate) fn hyper_with_base_path(prefix: &'static str) -> Mounted {
-    Mounted::start(prefix, |builder| with_tokens(builder.base_path("/kindgi")), serve_with_hyper)
+    Mounted::start(
+        prefix,
+        |builder| with_tokens(builder.base_path("/kindgi")),
+        serve_with_hyper,
+    )
 }
 
 async fn serve_with_hyper(listener: TcpListener, service: KindgiService) {
@@ -87,11 +95,17 @@ pub(crate) fn axum_fallback() -> Mounted {
 
 /// The service has no authenticator here: only the layer lets anyone in.
 pub(crate) fn axum_under_auth_layer() -> Mounted {
-    Mounted::start("/orgs/acme/kindgi", KindgiServiceBuilder::build, |listener, service| {
-        let own = Router::new().nest_service("/kindgi", service);
-        let router = Router::new().nest("/orgs/{org}", own).layer(middleware::from_fn(sign_in));
-        serve_with_axum(listener, router)
-    })
+    Mounted::start(
+        "/orgs/acme/kindgi",
+        KindgiServiceBuilder::build,
+        |listener, service| {
+            let own = Router::new().nest_service("/kindgi", service);
+            let router = Router::new()
+                .nest("/orgs/{org}", own)
+                .layer(middleware::from_fn(sign_in));
+            serve_with_axum(listener, router)
+        },
+    )
 }
 
 async fn sign_in(mut request: Request, next: Next) -> Response {

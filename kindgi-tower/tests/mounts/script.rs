@@ -31,7 +31,10 @@ impl Session<'_> {
     /// As Ada, with JSON where there is a body.
     fn send(&mut self, method: &str, path: &str, body: &Body<'_>, status: u16) -> Answer {
         let bearer = format!("Bearer {TOKEN}");
-        let headers = [("Authorization", &*bearer), ("Content-Type", "application/json")];
+        let headers = [
+            ("Authorization", &*bearer),
+            ("Content-Type", "application/json"),
+        ];
         self.send_with(method, path, &headers, body, status)
     }
 
@@ -55,12 +58,19 @@ impl Session<'_> {
     fn check(&mut self, request: &str, mut answer: Answer, status: u16) -> Answer {
         answer.request = request.to_owned();
         assert_eq!(answer.status, status, "{answer:?}");
-        assert_eq!(answer.header("cache-control"), Some("no-store"), "{answer:?}");
+        assert_eq!(
+            answer.header("cache-control"),
+            Some("no-store"),
+            "{answer:?}"
+        );
         assert!(answer.header("x-request-id").is_some(), "{answer:?}");
         if !request.starts_with("HEAD ") && status >= 400 {
             let id = answer.header("x-request-id").unwrap();
             let named = format!(r#""requestId":"{id}""#);
-            assert!(answer.body.contains(&named), "the service's own refusal: {answer:?}");
+            assert!(
+                answer.body.contains(&named),
+                "the service's own refusal: {answer:?}"
+            );
         }
         self.answers.push(answer.clone());
         answer
@@ -74,8 +84,14 @@ fn judge_and_read_back(session: &mut Session<'_>) {
 
     let path = format!("/v1/judgments/{id}");
     let read = session.get(&path, 200);
-    assert!(read.body.contains(OUTPUT), "the output is kept verbatim: {read:?}");
-    assert!(read.body.contains(r#""itemValue":18446744073709551616"#), "{read:?}");
+    assert!(
+        read.body.contains(OUTPUT),
+        "the output is kept verbatim: {read:?}"
+    );
+    assert!(
+        read.body.contains(r#""itemValue":18446744073709551616"#),
+        "{read:?}"
+    );
 
     let head = session.send("HEAD", &path, &Body::None, 200);
     assert_eq!(head.header("content-length"), read.header("content-length"));
@@ -110,9 +126,16 @@ fn queries(session: &mut Session<'_>) {
     }
     let filter = "runId=run%201%2F%C3%A4&participantId=p%26q%3D1";
     let page = session.get(&format!("/v1/judgments?{filter}&limit=2"), 200);
-    assert_eq!(page.body.matches(r#""runId":"run 1/ä""#).count(), 2, "{page:?}");
+    assert_eq!(
+        page.body.matches(r#""runId":"run 1/ä""#).count(),
+        2,
+        "{page:?}"
+    );
     let cursor = field(&page.body, "nextCursor");
-    let rest = session.get(&format!("/v1/judgments?limit=2&cursor={cursor}&{filter}"), 200);
+    let rest = session.get(
+        &format!("/v1/judgments?limit=2&cursor={cursor}&{filter}"),
+        200,
+    );
     assert_eq!(rest.body.matches(r#""key":"first""#).count(), 1, "{rest:?}");
     assert!(rest.body.contains(r#""hasMore":false"#), "{rest:?}");
 
@@ -124,7 +147,11 @@ fn queries(session: &mut Session<'_>) {
 }
 
 fn bodies(session: &mut Session<'_>) {
-    let chunks = [r#"{"runId":"run-1","item":{"k"#, r#"ey":"c"},"verd"#, r#"ict":"yes"}"#];
+    let chunks = [
+        r#"{"runId":"run-1","item":{"k"#,
+        r#"ey":"c"},"verd"#,
+        r#"ict":"yes"}"#,
+    ];
     session.send("POST", "/v1/judgments", &Body::Chunked(&chunks), 201);
 
     // A body of just as much as is taken.
@@ -132,17 +159,30 @@ fn bodies(session: &mut Session<'_>) {
     let blanks = " ".repeat(MAX_BODY - judgment.len());
     let full = format!("{judgment}{blanks}");
     session.send("POST", "/v1/judgments", &Body::Sized(&full), 201);
-    session.send("POST", "/v1/judgments", &Body::Chunked(&[judgment, &blanks]), 201);
+    session.send(
+        "POST",
+        "/v1/judgments",
+        &Body::Chunked(&[judgment, &blanks]),
+        201,
+    );
 
     // The byte too many is answered without waiting for the end, which never comes.
     let over = [judgment, &blanks, " "];
     let refused = session.send("POST", "/v1/judgments", &Body::Unending(&over), 413);
-    assert!(refused.body.contains(&format!(r#""maxBytes":{MAX_BODY}"#)), "{refused:?}");
+    assert!(
+        refused.body.contains(&format!(r#""maxBytes":{MAX_BODY}"#)),
+        "{refused:?}"
+    );
     let over = format!("{full} ");
     session.send("POST", "/v1/judgments", &Body::CutOff(1 << 40, &over), 413);
 
     session.send("POST", "/v1/judgments", &Body::None, 400);
-    session.send("POST", "/v1/judgments", &Body::Sized(r#"{"runId":"none"}"#), 400);
+    session.send(
+        "POST",
+        "/v1/judgments",
+        &Body::Sized(r#"{"runId":"none"}"#),
+        400,
+    );
     let unknown = r#"{"runId":"none","item":{"key":"k"},"verdict":"yes"}"#;
     let unknown = session.send("POST", "/v1/judgments", &Body::Sized(unknown), 404);
     assert_eq!(field(&unknown.body, "code"), "run-not-found");

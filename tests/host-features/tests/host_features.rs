@@ -48,7 +48,11 @@ fn our_documents_stay_verbatim() {
         ("/$serde_json::private::Number", r#""1""#),
     ] {
         let found = Pointer::parse(pointer).unwrap().resolve(&raw);
-        assert_eq!(found.as_ref().map(RawJson::as_str), Some(expected), "{pointer}");
+        assert_eq!(
+            found.as_ref().map(RawJson::as_str),
+            Some(expected),
+            "{pointer}"
+        );
     }
 }
 
@@ -59,9 +63,19 @@ fn our_trees_keep_the_order_of_members_and_the_text_of_numbers() {
     let Kind::Object(members) = node.kind() else {
         panic!("an object is one");
     };
-    let members: Vec<_> = members.iter().map(|(key, value)| (key.lossy(), value.raw())).collect();
-    let members: Vec<_> = members.iter().map(|(key, value)| (*key, value.as_str())).collect();
-    let expected = [("z", "1.10"), ("a", "1e400"), ("$serde_json::private::Number", r#""1""#)];
+    let members: Vec<_> = members
+        .iter()
+        .map(|(key, value)| (key.lossy(), value.raw()))
+        .collect();
+    let members: Vec<_> = members
+        .iter()
+        .map(|(key, value)| (*key, value.as_str()))
+        .collect();
+    let expected = [
+        ("z", "1.10"),
+        ("a", "1e400"),
+        ("$serde_json::private::Number", r#""1""#),
+    ];
     assert_eq!(members, expected);
 }
 

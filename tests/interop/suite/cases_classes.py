@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -64,7 +65,7 @@ def paged(world: World) -> None:
     world.finish_run()
     scope = {"kind": "agent", "projectId": world.project, "agentId": f"agent {uuid4()}"}
     made = [create(world, scope).id for _ in range(12)]
-    filters = {
+    filters: dict[str, Any] = {
         "scope_kind": "agent",
         "project_id": scope["projectId"],
         "agent_id": scope["agentId"],
@@ -97,7 +98,7 @@ def changed(world: World) -> None:
     seen = client.judge_classes.update(made.id, {"assertableBy": None})
     same(seen.assertable_by, None, "a lifted restriction")
     that(seen.updated_at >= seen.created_at, "updatedAt before createdAt")
-    nothing = lambda: client.judge_classes.update(made.id, {})  # noqa: E731
+    nothing = partial(client.judge_classes.update, made.id, {})
     refused(InvalidRequestError, 400, "bad-input", nothing)
 
 
@@ -115,7 +116,7 @@ def restricted(world: World) -> None:
     judgment = world.client().judgments.create(body)
     same(judgment.restricted, True, "restricted")
     for token in ("judge-token", "service-token"):
-        judging = lambda: world.client(token).judgments.create(body)  # noqa: B023, E731
+        judging = partial(world.client(token).judgments.create, body)
         error = refused(AuthError, 403, "judge-class-not-allowed", judging)
         assert isinstance(error, AuthError)
         same(error.reason, "forbidden", "reason")
@@ -148,7 +149,7 @@ def retired(world: World) -> None:
     made = create(world)
     body = {"runId": run, "item": {"key": "k"}, "verdict": "yes", "judgeClassId": made.id}
     judgment = client.judgments.create(body)
-    taken = lambda: create(world, name=made.name)  # noqa: E731
+    taken = partial(create, world, name=made.name)
     refused(ConflictError, 409, "judge-class-name-taken", taken)
     gone = client.judge_classes.unregister(made.id)
     same((gone.judge_class_id, gone.unregistered), (made.id, True))
@@ -156,7 +157,7 @@ def retired(world: World) -> None:
     rows = paginate(client.judge_classes.list, limit=100)
     that(made.id not in {row.id for row in rows}, "it still lists")
     same(client.judgments.get(judgment.id).judge_class_id, made.id, "old judgments name it")
-    judging = lambda: client.judgments.create(body)  # noqa: E731
+    judging = partial(client.judgments.create, body)
     refused(InvalidRequestError, 400, "judge-class-not-applicable", judging)
     for again in (
         lambda: client.judge_classes.unregister(made.id),

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import httpx
-from kindgi.client import (
-    AuthError,
-    ConflictError,
-    InvalidRequestError,
-    NotFoundError,
-)
+from kindgi.client import AuthError, ConflictError, InvalidRequestError, NotFoundError
 
 from .expect import refused, same, that
 from .world import World
@@ -26,7 +22,7 @@ def authentication(world: World) -> None:
         ("expired-token", "auth-expired", "token-expired"),
         ("revoked-token", "auth-revoked", "unauthenticated"),
     ):
-        error = refused(AuthError, 401, code, lambda: world.client(token).judgments.list())  # noqa: B023
+        error = refused(AuthError, 401, code, world.client(token).judgments.list)
         assert isinstance(error, AuthError)
         same(error.reason, reason, code)
     for value in ("", "Bearer", "test-token", "Basic dGVzdC10b2tlbg=="):
@@ -74,7 +70,7 @@ def state(world: World) -> None:
 
     def judging(run: str, pointer: str = "") -> Any:
         item = {"key": "k", "pointer": pointer}
-        return lambda: client.judgments.create(run_id=run, item=item, verdict="yes")
+        return partial(client.judgments.create, run_id=run, item=item, verdict="yes")
 
     for run in ("run-running", "run-failed", "run-null-output"):
         refused(ConflictError, 409, "run-not-finished", judging(run))
@@ -88,9 +84,9 @@ def state(world: World) -> None:
     same(error.details.get("field"), "/item/pointer", "details.field")
     for read in (client.judgments.get, client.judgments.unregister):
         for id in ("nothing", "a/b", "?", "%"):
-            refused(NotFoundError, 404, "judgment-not-found", lambda: read(id))  # noqa: B023
-    for read in (client.judge_classes.get, client.judge_classes.unregister):
-        refused(NotFoundError, 404, "judge-class-not-found", lambda: read("a/b"))  # noqa: B023
+            refused(NotFoundError, 404, "judgment-not-found", partial(read, id))
+    for call in (client.judge_classes.get, client.judge_classes.unregister):
+        refused(NotFoundError, 404, "judge-class-not-found", partial(call, "a/b"))
 
 
 def bodies(world: World) -> None:
@@ -101,9 +97,8 @@ def bodies(world: World) -> None:
     def judging(**change: Any) -> Any:
         return {"runId": run, "item": ITEM, "verdict": "yes"} | change
 
-    refused(
-        InvalidRequestError, 400, "unknown-field", lambda: client.judgments.create(judging(x=1))
-    )
+    unknown = partial(client.judgments.create, judging(x=1))
+    refused(InvalidRequestError, 400, "unknown-field", unknown)
     for body, field in (
         (judging(verdict="maybe"), "/verdict"),
         (judging(verdict=None), "/verdict"),
@@ -129,8 +124,8 @@ def bodies(world: World) -> None:
         wire(world, 400, "bad-input", "POST", "/v1/judgments", content=text)
     key = {"Idempotency-Key": "x" * 256}
     wire(world, 400, "bad-input", "POST", "/v1/judgments", json=judging(), headers=key)
-    text = {"Content-Type": "text/plain"}
-    wire(world, 415, "unsupported-media-type", "POST", "/v1/judgments", content=b"{}", headers=text)
+    kind = {"Content-Type": "text/plain"}
+    wire(world, 415, "unsupported-media-type", "POST", "/v1/judgments", content=b"{}", headers=kind)
 
 
 def too_large(world: World) -> None:
@@ -183,7 +178,12 @@ def queries(world: World) -> None:
 
 def routes(world: World) -> None:
     """Unknown paths are 404, known ones with another method 405 with Allow, HEAD is GET"""
-    for path in ("/v1/nothing", "/v1/judgments/", "/v1/judgments//unregister", "/v1/judge-classes/"):
+    for path in (
+        "/v1/nothing",
+        "/v1/judgments/",
+        "/v1/judgments//unregister",
+        "/v1/judge-classes/",
+    ):
         wire(world, 404, "not-found", "GET", path)
     for method, path, allowed in (
         ("DELETE", "/v1/judgments", {"GET", "HEAD", "POST"}),

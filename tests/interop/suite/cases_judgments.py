@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -75,17 +76,20 @@ def corrected(world: World) -> None:
     """judgments.create: a correction is kept as it was sent"""
     client = world.client()
     correction = {
-        "calls": [{"tool": "acme.search", "args": {"q": "late", "limit": 3, "deep": {"a": [None]}}}],
+        "calls": [
+            {"tool": "acme.search", "args": {"q": "late", "limit": 3, "deep": {"a": [None]}}}
+        ],
         "notCalled": ["acme.delete"],
     }
+    run = world.finish_run()
     body = {
-        "runId": world.finish_run(),
+        "runId": run,
         "item": {"key": "kindgi:correction", "pointer": ""},
         "verdict": "no",
         "correction": correction,
     }
     judgment = client.judgments.create(body)
-    listed = client.judgments.list(run_id=body["runId"]).data[0]
+    listed = client.judgments.list(run_id=run).data[0]
     for answer in (judgment, listed, client.judgments.get(judgment.id)):
         same((answer.model_extra or {}).get("correction"), correction, "correction")
 
@@ -249,7 +253,7 @@ def removed(world: World) -> None:
     shown = client.judgments.get(judgment.id)
     that(shown.unregistered_at is not None, "no unregisteredAt")
     same(shown.superseded_by, None, "supersededBy")
-    again = lambda: client.judgments.unregister(judgment.id)  # noqa: E731
+    again = partial(client.judgments.unregister, judgment.id)
     refused(NotFoundError, 404, "judgment-not-found", again)
     anew = judge(world, run, token="judge-token")
     same([j.id for j in client.judgments.list(run_id=run).data], [anew.id], "judged again")

@@ -10,7 +10,7 @@ import json
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,7 @@ class Contract:
         facts = json.loads(FILE.read_text(encoding="utf-8"))
         self.status_of_code: dict[str, int] = facts["x-error-codes"]
         self._components = close(facts["components"])
+        self._validators: dict[str, Validator] = {}
         self.operations = [
             Operation(facts_of["operationId"], method.upper(), path, facts_of["responses"])
             for path, methods in facts["paths"].items()
@@ -87,10 +88,13 @@ class Contract:
         """Checks the body of every error."""
         return self._validator("#/components/schemas/WireError")
 
-    @cache  # noqa: B019: one for each schema, and there is one contract
     def _validator(self, reference: str) -> Validator:
-        whole = {"$ref": reference, "components": self._components}
-        return Draft202012Validator(whole, format_checker=formats)
+        # Kept, because a validator reads all components before it checks anything.
+        if reference not in self._validators:
+            whole = {"$ref": reference, "components": self._components}
+            validator = Draft202012Validator(whole, format_checker=formats)
+            self._validators[reference] = validator
+        return self._validators[reference]
 
 
 def close(schema: Any) -> Any:

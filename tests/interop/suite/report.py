@@ -22,7 +22,7 @@ class Report:
         faults: list[str] = []
         try:
             case(world)
-        except Exception as error:  # noqa: BLE001: whatever it is, the case failed
+        except Exception as error:  # Whatever it is, the case failed.
             faults.append(f"{type(error).__name__}: {error}")
         faults += world.take_faults()
         if faults:

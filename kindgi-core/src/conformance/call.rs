@@ -29,7 +29,7 @@ pub(crate) struct Call {
 }
 
 /// [`Operation`], owned.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OwnedOperation {
     pub(crate) id: OperationId,
     pub(crate) body: [u8; 32],

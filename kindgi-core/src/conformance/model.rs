@@ -1,5 +1,7 @@
 //! The reference: what the traits' docs say, in the plainest way, sharing nothing with a backend.
 
+use std::collections::BTreeMap;
+
 use super::call::{Answer, Ask, Call, OwnedOperation};
 use crate::{
     Timestamp,
@@ -14,17 +16,18 @@ use crate::{
 };
 
 /// Everything of all tenants, in the order it came.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Model {
     judgments: Vec<NewJudgment>,
     copies: Vec<(TenantId, RunCopy)>,
     classes: Vec<Revised<JudgeClass>>,
     erased: Vec<(TenantId, RunId)>,
     operations: Vec<Kept>,
-    writes: Vec<(TenantId, Timestamp)>,
+    /// Each tenant's latest write.
+    latest: BTreeMap<TenantId, Timestamp>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Kept {
     tenant: TenantId,
     operation: OwnedOperation,
@@ -39,9 +42,7 @@ impl Model {
         let Some(end) = self.kept(call).map(|kept| kept.operation.keep_until) else {
             return false;
         };
-        self.writes
-            .iter()
-            .any(|(tenant, now)| *tenant == call.tenant && *now >= end)
+        self.latest.get(&call.tenant).is_some_and(|latest| *latest >= end)
     }
 
     /// The operation of the call, where it is kept at its time.
@@ -60,7 +61,8 @@ impl Model {
             return self.read(call);
         }
         let answer = self.write(call);
-        self.writes.push((call.tenant.clone(), call.now));
+        let latest = self.latest.entry(call.tenant.clone()).or_insert(call.now);
+        *latest = call.now.max(*latest);
         answer
     }
 

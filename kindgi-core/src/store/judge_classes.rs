@@ -9,7 +9,7 @@ use crate::model::{ClassScope, JudgeClass, JudgeClassId, Readable, TenantId};
 #[async_trait]
 pub trait JudgeClassStore: Send + Sync + 'static {
     /// Creates a class at revision 1, unless a live class of the same scope has its name
-    /// (compared bytewise).
+    /// (compared bytewise). The class lives, and has an id that no other of its tenant has.
     async fn create_class(
         &self,
         write: Write<'_>,

@@ -21,7 +21,8 @@ pub trait JudgmentStore: Send + Sync + 'static {
     ///
     /// 1. the operation is known: [`Applied::Replayed`] or [`Applied::OtherBody`];
     /// 2. the run was erased: [`Recorded::RunErased`];
-    /// 3. `class` is given and isn't at that revision: [`Recorded::ClassChanged`];
+    /// 3. `class` is given and isn't at that revision: [`Recorded::ClassChanged`]. Whether a
+    ///    class at that revision may be judged under is the caller's decision, not the store's;
     /// 4. no copy of the run is kept and none is given: [`Recorded::NeedsCopy`];
     /// 5. the copy is kept, if none was: one that is there never changes;
     /// 6. the new judgment is stored, live. Its `created_at` is moved up to its predecessor's

@@ -1,7 +1,8 @@
 //! What a backend promises: each method is one atomic transition.
 //!
-//! - **Atomic.** A method's effects are all there or none is, also when its future is dropped at
-//!   any await, and under any concurrency its outcome is one that some sequential order gives.
+//! - **Atomic.** A method's effects are all there or none is, and under any concurrency its
+//!   outcome is one that some sequential order gives. A future that is dropped at any await takes
+//!   effect wholly, at once or while others write, or not at all.
 //! - **Preconditions travel as data** and are checked again inside the transition: a class
 //!   retired or a run erased in between is an outcome.
 //! - **Outcomes are enums; errors are only the store's own trouble.** An error of kind

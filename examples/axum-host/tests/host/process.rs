@@ -4,9 +4,11 @@ use std::{
     io::{BufRead as _, BufReader, Read as _},
     net::SocketAddr,
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
+    sync::mpsc,
+    thread,
 };
 
-use crate::client::{Answer, send};
+use crate::client::{Answer, PATIENCE, send};
 
 /// Variables that the host reads; none of them leaks in from whoever runs the tests.
 const VARIABLES: [&str; 5] = ["PORT", "DATABASE_URL", "MOUNT", "RUNS", "SEED_QUEUE"];
@@ -24,7 +26,7 @@ pub(crate) fn command(variables: &[(&str, &str)]) -> Command {
 /// A host that is ready.
 pub(crate) struct Host {
     child: Child,
-    stdout: BufReader<ChildStdout>,
+    stdout: Option<BufReader<ChildStdout>>,
     pub(crate) address: SocketAddr,
     /// What it printed up to the line that says that it is ready.
     pub(crate) printed: String,
@@ -48,7 +50,7 @@ impl Host {
                 let address = address.parse().unwrap();
                 return Self {
                     child,
-                    stdout,
+                    stdout: Some(stdout),
                     address,
                     printed,
                 };
@@ -58,6 +60,7 @@ impl Host {
 
     /// The lines that say what to try, without their indentation.
     pub(crate) fn greeting_lines(&mut self) -> Vec<String> {
+        let stdout = self.stdout.as_mut().unwrap();
         let mut lines = Vec::new();
         // The host prints its greeting as a whole, and this is how the last line begins.
         while !lines
@@ -65,7 +68,7 @@ impl Host {
             .is_some_and(|last: &String| last.contains("/demo/runs"))
         {
             let mut line = String::new();
-            assert_ne!(self.stdout.read_line(&mut line).unwrap(), 0, "{lines:?}");
+            assert_ne!(stdout.read_line(&mut line).unwrap(), 0, "{lines:?}");
             lines.push(line.trim().to_owned());
         }
         lines
@@ -107,11 +110,18 @@ impl Host {
         assert!(sent.success());
     }
 
-    /// Waits for the process to end; gives its status and what else it printed.
-    pub(crate) fn wait(&mut self) -> (ExitStatus, String) {
-        let mut rest = String::new();
-        self.stdout.read_to_string(&mut rest).unwrap();
-        (self.child.wait().unwrap(), rest)
+    /// Waits for the process to end by itself.
+    pub(crate) fn wait(mut self) -> ExitStatus {
+        let (ended, end) = mpsc::channel();
+        let mut stdout = self.stdout.take().unwrap();
+        thread::spawn(move || {
+            // Its end is the process's end.
+            let mut rest = Vec::new();
+            let _ = ended.send(stdout.read_to_end(&mut rest));
+        });
+        let read = end.recv_timeout(PATIENCE).expect("the host goes on and on");
+        read.unwrap();
+        self.child.wait().unwrap()
     }
 }
 

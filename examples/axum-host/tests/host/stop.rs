@@ -11,17 +11,17 @@ use crate::process::Host;
 #[test]
 fn a_signal_ends_it_with_status_0() {
     for signal in ["TERM", "INT"] {
-        let mut host = Host::start(&[]);
+        let host = Host::start(&[]);
         host.get("/health", "").expect(200);
         host.signal(signal);
-        let (status, _) = host.wait();
+        let status = host.wait();
         assert_eq!(status.code(), Some(0), "{signal}: {status:?}");
     }
 }
 
 #[test]
 fn connections_that_wait_for_nothing_do_not_keep_it() {
-    let mut host = Host::start(&[]);
+    let host = Host::start(&[]);
     let silent = TcpStream::connect(host.address).unwrap();
     let mut idle = TcpStream::connect(host.address).unwrap();
     idle.write_all(b"GET /health HTTP/1.1\r\nHost: host\r\n\r\n")
@@ -30,14 +30,14 @@ fn connections_that_wait_for_nothing_do_not_keep_it() {
     idle.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"HTTP/1.1 200");
     host.signal("TERM");
-    let (status, _) = host.wait();
+    let status = host.wait();
     assert_eq!(status.code(), Some(0), "{status:?}");
     drop((silent, idle));
 }
 
 #[test]
 fn a_request_that_has_begun_is_answered_before_it_ends() {
-    let mut host = Host::start(&[]);
+    let host = Host::start(&[]);
     let mut busy = TcpStream::connect(host.address).unwrap();
     let body = r#"{"runId":"run-1","item":{"key":"k"},"verdict":"yes"}"#;
     let head = format!(
@@ -59,6 +59,6 @@ fn a_request_that_has_begun_is_answered_before_it_ends() {
     let mut answer = String::new();
     busy.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
-    let (status, _) = host.wait();
+    let status = host.wait();
     assert_eq!(status.code(), Some(0), "{status:?}");
 }

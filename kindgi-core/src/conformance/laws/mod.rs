@@ -1,5 +1,6 @@
 //! The laws. Each is a function that tries it on a backend and says why it doesn't hold, if so.
 
+mod dropped;
 mod judge_classes;
 mod judgments;
 mod lifecycle;
@@ -9,6 +10,7 @@ mod tenants;
 mod text;
 mod whole;
 
+pub use dropped::a_dropped_future_leaves_all_or_nothing;
 pub use judge_classes::{
     a_class_that_changed_is_noticed, a_live_class_name_is_unique_in_its_scope_under_concurrency,
     a_retired_class_frees_its_name,
@@ -28,7 +30,4 @@ pub use pages::{
 };
 pub use tenants::tenants_never_meet;
 pub use text::{json_is_kept_verbatim, text_compares_exactly, text_is_kept_verbatim};
-pub use whole::{
-    a_dropped_future_leaves_all_or_nothing, answers_equal_the_model,
-    concurrent_rounds_equal_some_order,
-};
+pub use whole::{answers_equal_the_model, concurrent_rounds_equal_some_order};

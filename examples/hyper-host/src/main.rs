@@ -4,6 +4,7 @@
 //!
 //! ```sh
 //! curl -s localhost:8080/v1/judgments -H 'Authorization: Bearer demo-token' \
+//!   -H 'Content-Type: application/json' \
 //!   -d '{"runId":"run-1","item":{"key":"score","pointer":"/score"},"verdict":"yes"}'
 //! ```
 

@@ -1,5 +1,7 @@
 //! What a backend promises for judge classes.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{Applied, Keyset, Slice, StoreResult, Write};
@@ -84,6 +86,46 @@ pub struct ClassFilter {
 impl ClassFilter {
     /// Whether a class matches.
     pub fn matches(&self, class: &JudgeClass) -> bool {
-        self.scope.as_ref().is_none_or(|scope| *scope == class.scope)
+        self.scope
+            .as_ref()
+            .is_none_or(|scope| *scope == class.scope)
+    }
+}
+
+#[async_trait]
+impl<T: JudgeClassStore + ?Sized> JudgeClassStore for Arc<T> {
+    async fn create_class(
+        &self,
+        write: Write<'_>,
+        class: &JudgeClass,
+    ) -> StoreResult<Applied<ClassCreated>> {
+        (**self).create_class(write, class).await
+    }
+
+    async fn replace_class(
+        &self,
+        write: Write<'_>,
+        at: u64,
+        next: &JudgeClass,
+    ) -> StoreResult<Applied<ClassReplaced>> {
+        (**self).replace_class(write, at, next).await
+    }
+
+    async fn class(
+        &self,
+        tenant: &TenantId,
+        id: &JudgeClassId,
+    ) -> StoreResult<Option<Revised<JudgeClass>>> {
+        (**self).class(tenant, id).await
+    }
+
+    async fn classes(
+        &self,
+        tenant: &TenantId,
+        filter: &ClassFilter,
+        readable: &Readable,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<JudgeClass>> {
+        (**self).classes(tenant, filter, readable, keyset).await
     }
 }

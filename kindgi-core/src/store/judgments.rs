@@ -1,5 +1,7 @@
 //! What a backend promises for judgments.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{Applied, Keyset, Slice, StoreResult, Write};
@@ -147,4 +149,43 @@ impl JudgmentFilter {
 
 fn fits<T: PartialEq>(wanted: &Option<T>, is: Option<&T>) -> bool {
     wanted.as_ref().is_none_or(|wanted| is == Some(wanted))
+}
+
+#[async_trait]
+impl<T: JudgmentStore + ?Sized> JudgmentStore for Arc<T> {
+    async fn record(
+        &self,
+        write: Write<'_>,
+        new: &NewJudgment,
+        copy: Option<&RunCopy>,
+        class: Option<ClassAt<'_>>,
+    ) -> StoreResult<Applied<Recorded>> {
+        (**self).record(write, new, copy, class).await
+    }
+
+    async fn remove(
+        &self,
+        write: Write<'_>,
+        id: &JudgmentId,
+    ) -> StoreResult<Applied<JudgmentRemoved>> {
+        (**self).remove(write, id).await
+    }
+
+    async fn judgment(
+        &self,
+        tenant: &TenantId,
+        id: &JudgmentId,
+    ) -> StoreResult<Option<JudgmentWithCopies>> {
+        (**self).judgment(tenant, id).await
+    }
+
+    async fn judgments(
+        &self,
+        tenant: &TenantId,
+        filter: &JudgmentFilter,
+        readable: &Readable,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<Judgment>> {
+        (**self).judgments(tenant, filter, readable, keyset).await
+    }
 }

@@ -1,5 +1,7 @@
 //! What a backend promises for what the host may ask beside the API.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{StoreResult, Write};
@@ -19,4 +21,15 @@ pub trait Lifecycle: Send + Sync + 'static {
     /// Whether the run was erased. The engine asks before it refuses a judgment for anything
     /// that an erased run must not tell.
     async fn is_erased(&self, tenant: &TenantId, run: &RunId) -> StoreResult<bool>;
+}
+
+#[async_trait]
+impl<T: Lifecycle + ?Sized> Lifecycle for Arc<T> {
+    async fn erase_run(&self, write: Write<'_>, run: &RunId) -> StoreResult<()> {
+        (**self).erase_run(write, run).await
+    }
+
+    async fn is_erased(&self, tenant: &TenantId, run: &RunId) -> StoreResult<bool> {
+        (**self).is_erased(tenant, run).await
+    }
 }

@@ -35,7 +35,7 @@ use crate::{
 /// What a store's method gives.
 pub type StoreResult<T> = Result<T, StoreError>;
 
-/// A whole backend.
+/// A whole backend. An `Arc` of one is one, too, `Arc<dyn Store>` included.
 pub trait Store: JudgmentStore + JudgeClassStore + Lifecycle {}
 
 impl<T: JudgmentStore + JudgeClassStore + Lifecycle + ?Sized> Store for T {}

@@ -135,9 +135,7 @@ impl Permissions for Host {
         let projects = rights
             .iter()
             .filter_map(|right| right.strip_prefix("read:"));
-        Ok(Readable::Only(
-            projects.map(id).collect(),
-        ))
+        Ok(Readable::Only(projects.map(id).collect()))
     }
 }
 

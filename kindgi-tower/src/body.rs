@@ -23,7 +23,8 @@ where
         return Err(Refusal::too_large(max_bytes));
     }
     // Frames become `Bytes` at once, so that nothing is asked of the host's `Data` type.
-    let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
+    let body =
+        body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
     match Limited::new(body, max_bytes).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(e) if e.is::<LengthLimitError>() => Err(Refusal::too_large(max_bytes)),

@@ -56,8 +56,9 @@ impl KindgiServiceBuilder {
         self
     }
 
-    /// How many writes may run at once: 1024 unless said, at least 1. Further ones wait for
-    /// their turn, during which they can still be cancelled.
+    /// How many writes may run at once: 1024 unless said, at least 1. Further ones whose bodies
+    /// have arrived stand in line, and finish, too, when their clients hang up. How long that
+    /// line may get is for the host to bound, by a limit on its connections or requests.
     pub fn max_writes_in_flight(mut self, writes: u32) -> Self {
         // The semaphore's own limit is far beyond, but there is one.
         self.max_writes_in_flight = writes.clamp(1, 1 << 20);

@@ -32,7 +32,12 @@ impl Binding {
         let mut filters: Vec<_> = filters.into_iter().collect();
         filters.sort_unstable();
         let mut hash = Sha256::new();
-        let caller = [who.tenant.as_str(), who.kind.as_str(), who.id.as_str(), path];
+        let caller = [
+            who.tenant.as_str(),
+            who.kind.as_str(),
+            who.id.as_str(),
+            path,
+        ];
         let filters = filters.iter().flat_map(|(name, value)| [*name, *value]);
         for part in caller.into_iter().chain(filters) {
             // With its length, so that no two lists of parts are spelled the same.
@@ -90,5 +95,8 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     let (pairs, []) = text.as_bytes().as_chunks::<2>() else {
         return None;
     };
-    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
+    pairs
+        .iter()
+        .map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?))
+        .collect()
 }

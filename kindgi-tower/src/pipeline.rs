@@ -47,11 +47,22 @@ where
 {
     let (parts, body) = request.into_parts();
     let trust = shared.trust_request_id_header;
-    let id = RequestId::of(&parts.extensions, &parts.headers, trust, shared.engine.clock());
+    let id = RequestId::of(
+        &parts.extensions,
+        &parts.headers,
+        trust,
+        shared.engine.clock(),
+    );
     let is_head = parts.method == Method::HEAD;
     // A panic of the host's must not cost the connection, nor the request its id.
-    let answer = AssertUnwindSafe(answer(&shared, parts, body)).catch_unwind().await;
-    respond(answer.unwrap_or_else(|_| Err(Refusal::internal())), &id, is_head)
+    let answer = AssertUnwindSafe(answer(&shared, parts, body))
+        .catch_unwind()
+        .await;
+    respond(
+        answer.unwrap_or_else(|_| Err(Refusal::internal())),
+        &id,
+        is_head,
+    )
 }
 
 async fn answer<B>(shared: &Shared, parts: Parts, body: B) -> Result<Answer, Refusal>
@@ -59,7 +70,9 @@ where
     B: Body + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let found = shared.routes.find(&parts.method, shared.own_path(parts.uri.path()))?;
+    let found = shared
+        .routes
+        .find(&parts.method, shared.own_path(parts.uri.path()))?;
     let is_read = matches!(parts.method, Method::GET | Method::HEAD);
     let who = auth::principal(shared.authenticator.as_deref(), &parts, is_read).await?;
     let mut call = Call {

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use kindgi_core::{Error, ErrorKind, json::Pointer};
 
+/// How many unknown fields a refusal names.
+const MAX_NAMED: usize = 100;
+
 /// An error code of the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
@@ -42,7 +45,7 @@ pub(crate) struct Parts {
     pub(crate) message: Cow<'static, str>,
     /// The place at fault: a JSON Pointer into the body, or a parameter's or header's name.
     pub(crate) field: Option<String>,
-    /// Every unknown field, as JSON Pointers into the body.
+    /// The unknown fields, as JSON Pointers into the body.
     pub(crate) fields: Vec<String>,
     pub(crate) max_bytes: Option<usize>,
     /// The methods that the path has.
@@ -69,14 +72,17 @@ impl Refusal {
         Self::new(Code::BadInput, message).at(field)
     }
 
+    /// Names the first [`MAX_NAMED`] of them, so that the answer doesn't outgrow the body.
     pub(crate) fn unknown_fields(fields: &[Pointer]) -> Self {
-        let names: Vec<String> = fields.iter().map(Pointer::to_string).collect();
-        let mut refusal = Self::new(
-            Code::UnknownField,
-            format!("unknown field: {}", names.join(", ")),
-        );
-        refusal.0.field = names.first().cloned();
-        refusal.0.fields = names;
+        let named = fields.iter().take(MAX_NAMED).map(Pointer::to_string);
+        let named: Vec<String> = named.collect();
+        let mut message = format!("unknown field: {}", named.join(", "));
+        if fields.len() > MAX_NAMED {
+            message.push_str(&format!(" and {} more", fields.len() - MAX_NAMED));
+        }
+        let mut refusal = Self::new(Code::UnknownField, message);
+        refusal.0.field = named.first().cloned();
+        refusal.0.fields = named;
         refusal
     }
 

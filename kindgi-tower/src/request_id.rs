@@ -55,11 +55,13 @@ impl RequestId {
         }
         let header = headers.get(X_REQUEST_ID).filter(|_| trust_header);
         let trusted = header.and_then(|h| h.to_str().ok()).and_then(Self::new);
-        trusted.or_else(|| Self::new(clock.new_id())).unwrap_or_else(|| Self {
-            // Only a clock of the host's own whose ids aren't visible ASCII gets here.
-            text: Arc::from("unknown"),
-            header: HeaderValue::from_static("unknown"),
-        })
+        trusted
+            .or_else(|| Self::new(clock.new_id()))
+            .unwrap_or_else(|| Self {
+                // Only a clock of the host's own whose ids aren't visible ASCII gets here.
+                text: Arc::from("unknown"),
+                header: HeaderValue::from_static("unknown"),
+            })
     }
 }
 

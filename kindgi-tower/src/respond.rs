@@ -82,7 +82,9 @@ pub(crate) fn respond(
     if is_head {
         let length = response.body().len();
         *response.body_mut() = ResponseBody::default();
-        response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+        response
+            .headers_mut()
+            .insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
     let headers = response.headers_mut();
     headers.insert(X_REQUEST_ID, id.header_value());

@@ -99,7 +99,11 @@ impl Routes {
             return Err(Refusal::new(Code::NotFound, "no such path"));
         };
         let route = *found.value;
-        let method = if method == Method::HEAD { &Method::GET } else { method };
+        let method = if method == Method::HEAD {
+            &Method::GET
+        } else {
+            method
+        };
         let Some((_, operation)) = route.operations.iter().find(|(m, _)| m == method) else {
             return Err(Refusal::method_not_allowed(route.allow));
         };
@@ -107,7 +111,9 @@ impl Routes {
         Ok(Found {
             operation: *operation,
             path: route.path,
-            params: params.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            params: params
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
         })
     }
 }

@@ -6,33 +6,44 @@ use tokio::sync::Semaphore;
 
 use crate::refusal::Refusal;
 
-/// The writes in flight.
+/// More writes than there ever are in line: the most that one acquisition can ask for is 2^32.
+const LINE: u32 = u32::MAX >> 3;
+
+/// The writes in flight, and those in line.
 pub(crate) struct Writes {
-    permits: Arc<Semaphore>,
-    cap: u32,
+    /// A place in line, from the moment a write's body has arrived to its end.
+    line: Arc<Semaphore>,
+    /// A turn.
+    turns: Arc<Semaphore>,
 }
 
 impl Writes {
+    /// At most so many run at once.
     pub(crate) fn new(cap: u32) -> Self {
-        let permits = Arc::new(Semaphore::new(cap as usize));
-        Self { permits, cap }
+        Self {
+            line: Arc::new(Semaphore::new(LINE as usize)),
+            turns: Arc::new(Semaphore::new(cap as usize)),
+        }
     }
 
-    /// Waits for its turn, then runs the write on a task of its own, in the current span. From
-    /// then on it goes on to its end, whether or not anyone waits for it. A panic in it is a
-    /// server error.
+    /// Runs the write on a task of its own, in the current span, once it is its turn. It goes on
+    /// to its end, whether or not anyone waits for it. A panic in it is a server error.
     pub(crate) async fn run<F, T>(&self, write: F) -> Result<T, Refusal>
     where
         F: Future<Output = Result<T, Refusal>> + Send + 'static,
         T: Send + 'static,
     {
-        let Ok(permit) = Arc::clone(&self.permits).acquire_owned().await else {
+        // At once, except while someone waits for the line to be empty.
+        let Ok(place) = Arc::clone(&self.line).acquire_owned().await else {
             return Err(Refusal::internal());
         };
+        let turns = Arc::clone(&self.turns);
         let write = async move {
-            let outcome = write.await;
-            drop(permit);
-            outcome
+            let _place = place;
+            let Ok(_turn) = turns.acquire_owned().await else {
+                return Err(Refusal::internal());
+            };
+            write.await
         };
         #[cfg(feature = "tracing")]
         let write = tracing::Instrument::in_current_span(write);
@@ -42,10 +53,9 @@ impl Writes {
         }
     }
 
-    /// Waits until no write is in flight.
+    /// Waits until no write is in flight or in line.
     pub(crate) async fn drained(&self) {
-        // Taking every turn there is means that no write has one. The queue is fair, so this
-        // comes to its turn however many are waiting.
-        let _ = self.permits.acquire_many(self.cap).await;
+        // Taking every place there is means that no write has one.
+        let _ = self.line.acquire_many(LINE).await;
     }
 }

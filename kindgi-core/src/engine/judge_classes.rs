@@ -171,7 +171,11 @@ impl Engine {
             return Ok(Page::empty());
         }
         let keyset = keyset(request);
-        let slice = self.0.store.classes(&who.tenant, filter, &readable, &keyset).await?;
+        let slice = self
+            .0
+            .store
+            .classes(&who.tenant, filter, &readable, &keyset)
+            .await?;
         let found = page(slice, |class| Position {
             at: class.created_at,
             id: Arc::from(class.id.as_str()),
@@ -276,7 +280,12 @@ impl Engine {
             let write = self.write(who);
             let mut next = class.value;
             change(&mut next, write.now);
-            match done(self.0.store.replace_class(write, class.revision, &next).await?)? {
+            match done(
+                self.0
+                    .store
+                    .replace_class(write, class.revision, &next)
+                    .await?,
+            )? {
                 ClassReplaced::Ok(class) => return Ok(*class),
                 ClassReplaced::NotLive => return Err(no_class()),
                 ClassReplaced::Stale => {}

@@ -1,10 +1,17 @@
 //! Recording, listing, fetching and removing judgments.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    sync::Arc,
+    task::Poll,
+};
 
 use super::{ATTEMPTS, Engine, done, keyset, overtaken, page};
 use crate::{
-    error::{Error, ErrorKind},
+    error::{Error, ErrorKind, HostError},
     host::Permission,
     json::{Pointer, RawJson},
     model::{
@@ -49,11 +56,10 @@ impl RecordJudgment {
         }
     }
 
-    /// Reserved keys and where a correction may ride.
+    /// Reserved keys, where a correction may ride, and a pointer that every store can keep.
     fn check(&self) -> Result<(), Error> {
-        let refuse = |field, message| {
-            Err(Error::new(ErrorKind::BadInput, message).with_field(field))
-        };
+        let refuse =
+            |field, message| Err(Error::new(ErrorKind::BadInput, message).with_field(field));
         let key = &self.item.key;
         if key.is_reserved() && key.as_str() != ItemKey::CORRECTION {
             return refuse("/item/key", "keys beginning with `kindgi:` are reserved");
@@ -64,7 +70,11 @@ impl RecordJudgment {
                 "`kindgi:correction` is reserved for a judgment with a correction",
             );
         }
-        let whole = self.item.pointer.as_ref().is_some_and(Pointer::is_root);
+        let pointer = self.item.pointer.as_ref();
+        if pointer.is_some_and(|pointer| pointer.as_str().contains('\0')) {
+            return refuse("/item/pointer", "must not contain U+0000");
+        }
+        let whole = pointer.is_some_and(Pointer::is_root);
         if self.correction.is_some() && !whole {
             return refuse(
                 "/item/pointer",
@@ -126,7 +136,8 @@ impl Engine {
         let run = self.readable_run(who, &new.run).await?;
         let (project, id) = (&run.project, &run.id);
         let judge = Permission::Judge { project, run: id };
-        self.require(who, judge, "you may not judge this run").await?;
+        self.require(who, judge, "you may not judge this run")
+            .await?;
         if run.erased {
             return Err(erased());
         }
@@ -144,7 +155,11 @@ impl Engine {
                 judgment: judgment(who, &run, &new, &decision, id.clone(), write.now),
                 item_value: decision.item_value,
             };
-            let recorded = self.0.store.record(write, &judgment, copy.as_ref(), class).await?;
+            let recorded = self
+                .0
+                .store
+                .record(write, &judgment, copy.as_ref(), class)
+                .await?;
             match done(recorded)? {
                 Recorded::Ok { judgment, .. } => return Ok(*judgment),
                 Recorded::RunErased => return Err(erased()),
@@ -172,7 +187,11 @@ impl Engine {
             return Ok(Page::empty());
         }
         let keyset = keyset(request);
-        let slice = self.0.store.judgments(&who.tenant, filter, &readable, &keyset).await?;
+        let slice = self
+            .0
+            .store
+            .judgments(&who.tenant, filter, &readable, &keyset)
+            .await?;
         Ok(page(slice, |judgment| Position {
             at: judgment.created_at,
             id: Arc::from(judgment.id.as_str()),
@@ -194,16 +213,13 @@ impl Engine {
     }
 
     /// Removes a live judgment. Nothing revives: judging again starts anew.
-    pub async fn unregister_judgment(
-        &self,
-        who: &Principal,
-        id: &JudgmentId,
-    ) -> Result<(), Error> {
+    pub async fn unregister_judgment(&self, who: &Principal, id: &JudgmentId) -> Result<(), Error> {
         let found = self.judgment(who, id).await?.judgment;
         let write = Permission::Write {
             project: &found.project,
         };
-        self.require(who, write, "you may not remove judgments of this project").await?;
+        self.require(who, write, "you may not remove judgments of this project")
+            .await?;
         match done(self.0.store.remove(self.write(who), id).await?)? {
             JudgmentRemoved::Ok => Ok(()),
             JudgmentRemoved::NotLive => Err(no_judgment()),
@@ -231,8 +247,7 @@ impl Engine {
         if let Some(id) = &new.class {
             let class = self.0.store.class(&who.tenant, id).await?;
             let class = class.filter(|class| {
-                class.value.is_live()
-                    && class.value.scope.applies_to(&run.project, &run.subject)
+                class.value.is_live() && class.value.scope.applies_to(&run.project, &run.subject)
             });
             let Some(class) = class else {
                 let kind = ErrorKind::JudgeClassNotApplicable;
@@ -284,12 +299,11 @@ impl Engine {
     }
 
     async fn copy(&self, who: &Principal, run: &Run, output: &RawJson) -> RunCopy {
-        let captured = match &self.0.context {
-            Some(context) => context.capture(&who.tenant, run).await,
-            None => Ok(None),
+        let mut context = match &self.0.context {
+            // A failed capture costs the context, never the judgment; so does one that panics.
+            Some(context) => caught(context.capture(&who.tenant, run)).await,
+            None => None,
         };
-        // A failed capture costs the context, never the judgment.
-        let mut context = captured.unwrap_or_default();
         if let Some(replayed) = &run.replay_of {
             context = Some(match context {
                 Some(context) => context.with_replay_of(replayed),
@@ -323,6 +337,19 @@ impl Engine {
         };
         Ok(readable.narrowed_to(projects))
     }
+}
+
+/// What a capture gives, or nothing.
+async fn caught(
+    capture: impl Future<Output = Result<Option<RunContext>, HostError>>,
+) -> Option<RunContext> {
+    let mut capture = pin!(capture);
+    let polled = poll_fn(|cx| {
+        // Nothing of the capture is looked at after a panic.
+        let poll = catch_unwind(AssertUnwindSafe(|| capture.as_mut().poll(cx)));
+        poll.unwrap_or(Poll::Ready(Ok(None)))
+    });
+    polled.await.unwrap_or_default()
 }
 
 fn judgment(

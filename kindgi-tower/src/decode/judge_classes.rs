@@ -3,9 +3,7 @@
 use bytes::Bytes;
 use kindgi_core::{
     engine::{CreateJudgeClass, UpdateJudgeClass},
-    model::{
-        AssertableBy, ClassScope, MAX_PRINCIPAL_IDS, PrincipalKind, ReviewerRole, Weight,
-    },
+    model::{AssertableBy, ClassScope, MAX_PRINCIPAL_IDS, PrincipalKind, ReviewerRole, Weight},
     store::ClassFilter,
 };
 
@@ -106,7 +104,11 @@ fn assertable_by(d: &mut Decoder, value: &Value<'_>) -> Option<AssertableBy> {
     });
     let kinds = d.optional(&fields, "principalKinds", |d, v| {
         d.list(v, 1..=usize::MAX, |d, v| {
-            d.name(v, PrincipalKind::from_name, "must be \"user\" or \"service\"")
+            d.name(
+                v,
+                PrincipalKind::from_name,
+                "must be \"user\" or \"service\"",
+            )
         })
     });
     let ids = d.optional(&fields, "principalIds", |d, v| {

@@ -4,9 +4,7 @@ use bytes::Bytes;
 use kindgi_core::{
     engine::{JudgmentQuery, ListScope, RecordJudgment},
     json::Pointer,
-    model::{
-        Args, CorrectedCall, Correction, Item, MAX_CORRECTION_ITEMS, Rank, Reason, Verdict,
-    },
+    model::{Args, CorrectedCall, Correction, Item, MAX_CORRECTION_ITEMS, Rank, Reason, Verdict},
 };
 
 use super::{Decoder, Value, body, query::Query};
@@ -50,9 +48,11 @@ fn judgment(d: &mut Decoder, value: &Value<'_>) -> Option<RecordJudgment> {
 fn item(d: &mut Decoder, value: &Value<'_>) -> Option<Item> {
     let fields = d.object(value, &["key", "pointer", "rank"])?;
     let key = d.required(&fields, "key").and_then(|v| d.text(&v));
-    let pointer = d.optional(&fields, "pointer", |d, v| match Pointer::parse(d.string(v)?) {
-        Ok(pointer) => Some(pointer),
-        Err(e) => d.fault(&v.at, e),
+    let pointer = d.optional(&fields, "pointer", |d, v| {
+        match Pointer::parse(d.string(v)?) {
+            Ok(pointer) => Some(pointer),
+            Err(e) => d.fault(&v.at, e),
+        }
     });
     let rank = d.optional(&fields, "rank", |d, v| {
         let number = d.number(v)?;
@@ -136,14 +136,11 @@ pub(crate) fn list(query: &Query) -> Result<JudgmentQuery, Refusal> {
 
 fn scope(query: &Query) -> Result<Option<ListScope>, Refusal> {
     let id = query.get("scopeId");
-    let invalid =
-        |field: &str, message| Err(Refusal::new(Code::ScopeInvalid, message).at(field));
+    let invalid = |field: &str, message| Err(Refusal::new(Code::ScopeInvalid, message).at(field));
     match query.get("scopeKind") {
         None if id.is_some() => invalid("scopeKind", "scopeId needs scopeKind"),
         None => Ok(None),
-        Some("tenant") if id.is_some() => {
-            invalid("scopeId", "the scope `tenant` takes no scopeId")
-        }
+        Some("tenant") if id.is_some() => invalid("scopeId", "the scope `tenant` takes no scopeId"),
         Some("tenant") => Ok(Some(ListScope::Tenant)),
         Some("org" | "project") if id.is_none() => {
             invalid("scopeId", "the scopes `org` and `project` need scopeId")

@@ -26,7 +26,10 @@ pub(crate) fn body(bytes: Bytes) -> Result<Node, Refusal> {
     let raw = RawJson::parse(bytes).map_err(|e| Refusal::bad_input("", e.to_string()))?;
     let node = Node::parse(&raw, MAX_DEPTH).map_err(|e| Refusal::bad_input("", e.to_string()))?;
     if let Some(at) = node.first_lone_surrogate() {
-        return Err(Refusal::bad_input(at.as_str(), "must not contain a lone surrogate escape"));
+        return Err(Refusal::bad_input(
+            at.as_str(),
+            "must not contain a lone surrogate escape",
+        ));
     }
     if let Some(at) = node.first_duplicate_key() {
         return Err(Refusal::bad_input(at.as_str(), "must not be repeated"));
@@ -66,7 +69,12 @@ impl<'n> Value<'n> {
         let Kind::Object(members) = self.node.kind() else {
             return None;
         };
-        match members.iter().find(|(key, _)| key.as_str() == Ok(name))?.1.kind() {
+        match members
+            .iter()
+            .find(|(key, _)| key.as_str() == Ok(name))?
+            .1
+            .kind()
+        {
             Kind::String(text) => text.as_str().ok(),
             _ => None,
         }
@@ -85,7 +93,10 @@ pub(crate) struct Fields<'n> {
 
 impl<'n> Fields<'n> {
     pub(crate) fn get(&self, name: &str) -> Option<Value<'n>> {
-        let (_, node) = self.members.iter().find(|(key, _)| key.as_str() == Ok(name))?;
+        let (_, node) = self
+            .members
+            .iter()
+            .find(|(key, _)| key.as_str() == Ok(name))?;
         let at = self.at.child(name);
         Some(Value { node, at })
     }
@@ -113,7 +124,8 @@ impl Decoder {
 
     /// Notes a fault; the first one stays.
     pub(crate) fn fault<T>(&mut self, at: &Pointer, message: impl ToString) -> Option<T> {
-        self.fault.get_or_insert_with(|| (at.clone(), message.to_string()));
+        self.fault
+            .get_or_insert_with(|| (at.clone(), message.to_string()));
         None
     }
 

@@ -34,7 +34,10 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<(), Refusal> {
     }
     let is_key = (1..=255).contains(&key.len()) && key.as_bytes().iter().all(u8::is_ascii_graphic);
     if !is_key {
-        return Err(Refusal::bad_input(NAME, "must be 1 to 255 visible ASCII characters"));
+        return Err(Refusal::bad_input(
+            NAME,
+            "must be 1 to 255 visible ASCII characters",
+        ));
     }
     Ok(())
 }

@@ -18,7 +18,11 @@ impl Query {
     /// silently widens a list.
     pub(crate) fn parse(query: Option<&str>, known: &[&str]) -> Result<Self, Refusal> {
         let mut params: Vec<(String, String)> = Vec::new();
-        for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
+        for pair in query
+            .unwrap_or_default()
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+        {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let name = decode(name)
                 .ok_or_else(|| Refusal::bad_input("", "a parameter's name isn't UTF-8"))?;
@@ -71,7 +75,10 @@ impl Query {
     /// Everything that narrows the list: all but `cursor` and `limit`.
     pub(crate) fn filters(&self) -> impl Iterator<Item = (&str, &str)> {
         let narrows = |name: &str| !matches!(name, "cursor" | "limit");
-        let pairs = self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let pairs = self
+            .0
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()));
         pairs.filter(move |(name, _)| narrows(name))
     }
 
@@ -82,7 +89,9 @@ impl Query {
             Some(limit) => Number::parse(limit)
                 .and_then(|number| number.to_u64_exact())
                 .and_then(|limit| PageSize::new(u16::try_from(limit).ok()?))
-                .ok_or_else(|| Refusal::bad_input("limit", "must be a whole number from 1 to 100"))?,
+                .ok_or_else(|| {
+                    Refusal::bad_input("limit", "must be a whole number from 1 to 100")
+                })?,
         };
         let after = match self.get("cursor") {
             None => None,

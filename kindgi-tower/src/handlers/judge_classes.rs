@@ -11,9 +11,16 @@ pub(super) async fn list(call: Call) -> Result<Answer, Refusal> {
     let binding = call.binding(&query);
     let filter = decode::judge_classes::list(&query)?;
     let request = query.page(&binding)?;
-    let page = call.engine.judge_classes(&call.who, &filter, &request).await;
+    let page = call
+        .engine
+        .judge_classes(&call.who, &filter, &request)
+        .await;
     let page = page.map_err(call.refused())?;
-    Ok(Answer::ok(wire::page(&page, &binding, wire::judge_classes::class)))
+    Ok(Answer::ok(wire::page(
+        &page,
+        &binding,
+        wire::judge_classes::class,
+    )))
 }
 
 /// `judgeClasses.create`
@@ -23,7 +30,9 @@ pub(super) async fn create(call: Call) -> Result<Answer, Refusal> {
     call.idempotency_key()?;
     let class = call.engine.create_judge_class(&call.who, new).await;
     let class = class.map_err(call.refused())?;
-    Ok(Answer::created(Writer::object(|o| wire::judge_classes::class(o, &class))))
+    Ok(Answer::created(Writer::object(|o| {
+        wire::judge_classes::class(o, &class)
+    })))
 }
 
 /// `judgeClasses.get`
@@ -32,7 +41,9 @@ pub(super) async fn get(call: Call) -> Result<Answer, Refusal> {
     let id: JudgeClassId = call.param("judgeClassId")?;
     let class = call.engine.judge_class(&call.who, &id).await;
     let class = class.map_err(call.refused())?;
-    Ok(Answer::ok(Writer::object(|o| wire::judge_classes::class(o, &class))))
+    Ok(Answer::ok(Writer::object(|o| {
+        wire::judge_classes::class(o, &class)
+    })))
 }
 
 /// `judgeClasses.update`
@@ -43,7 +54,9 @@ pub(super) async fn update(call: Call) -> Result<Answer, Refusal> {
     call.idempotency_key()?;
     let class = call.engine.update_judge_class(&call.who, &id, change).await;
     let class = class.map_err(call.refused())?;
-    Ok(Answer::ok(Writer::object(|o| wire::judge_classes::class(o, &class))))
+    Ok(Answer::ok(Writer::object(|o| {
+        wire::judge_classes::class(o, &class)
+    })))
 }
 
 /// `judgeClasses.unregister`

@@ -13,7 +13,11 @@ pub(super) async fn list(call: Call) -> Result<Answer, Refusal> {
     let request = query.page(&binding)?;
     let page = call.engine.judgments(&call.who, &list, &request).await;
     let page = page.map_err(call.refused())?;
-    Ok(Answer::ok(wire::page(&page, &binding, wire::judgments::judgment)))
+    Ok(Answer::ok(wire::page(
+        &page,
+        &binding,
+        wire::judgments::judgment,
+    )))
 }
 
 /// `judgments.create`
@@ -23,7 +27,9 @@ pub(super) async fn create(call: Call) -> Result<Answer, Refusal> {
     call.idempotency_key()?;
     let judgment = call.engine.record_judgment(&call.who, new).await;
     let judgment = judgment.map_err(call.refused())?;
-    Ok(Answer::created(Writer::object(|o| wire::judgments::judgment(o, &judgment))))
+    Ok(Answer::created(Writer::object(|o| {
+        wire::judgments::judgment(o, &judgment)
+    })))
 }
 
 /// `judgments.get`
@@ -32,7 +38,9 @@ pub(super) async fn get(call: Call) -> Result<Answer, Refusal> {
     let id: JudgmentId = call.param("judgmentId")?;
     let found = call.engine.judgment(&call.who, &id).await;
     let found = found.map_err(call.refused())?;
-    Ok(Answer::ok(Writer::object(|o| wire::judgments::with_copies(o, &found))))
+    Ok(Answer::ok(Writer::object(|o| {
+        wire::judgments::with_copies(o, &found)
+    })))
 }
 
 /// `judgments.unregister`

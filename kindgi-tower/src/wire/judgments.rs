@@ -15,7 +15,10 @@ pub(crate) fn judgment(o: &mut ObjectWriter<'_>, judgment: &Judgment) {
     o.object("item", |o| item(o, &judgment.item));
     o.str("verdict", judgment.verdict.as_str());
     o.opt_str("reason", judgment.reason.as_ref().map(|r| r.as_str()));
-    o.opt_raw("correction", judgment.correction.as_ref().map(|c| c.to_json()).as_ref());
+    o.opt_raw(
+        "correction",
+        judgment.correction.as_ref().map(|c| c.to_json()).as_ref(),
+    );
     o.opt_str("judgeClassId", judgment.class.as_ref().map(|c| c.as_str()));
     if judgment.restricted {
         o.bool("restricted", true);
@@ -24,13 +27,19 @@ pub(crate) fn judgment(o: &mut ObjectWriter<'_>, judgment: &Judgment) {
         o.str("kind", judgment.asserted_by.kind.as_str());
         o.str("id", judgment.asserted_by.id.as_str());
     });
-    o.opt_str("participantId", judgment.participant.as_ref().map(|p| p.as_str()));
+    o.opt_str(
+        "participantId",
+        judgment.participant.as_ref().map(|p| p.as_str()),
+    );
     o.str("createdAt", &judgment.created_at.to_string());
     o.opt_str(
         "unregisteredAt",
         judgment.unregistered_at.map(|at| at.to_string()).as_deref(),
     );
-    o.opt_str("supersededBy", judgment.superseded_by.as_ref().map(|id| id.as_str()));
+    o.opt_str(
+        "supersededBy",
+        judgment.superseded_by.as_ref().map(|id| id.as_str()),
+    );
 }
 
 /// `JudgmentWithCopies`

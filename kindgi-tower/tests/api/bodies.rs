@@ -493,3 +493,20 @@ async fn a_run_named_with_escapes_is_the_run_of_that_name() {
     assert_eq!(answer.text("/runId"), "rün/1");
     assert_eq!(answer.text("/verdict"), "yes");
 }
+
+#[tokio::test]
+async fn an_answer_names_no_more_than_100_unknown_fields() {
+    let app = App::new();
+    let members: Vec<String> = (0..250).map(|n| format!(r#""x{n}":1"#)).collect();
+    let answer = app
+        .record("judge", &format!("{{{}}}", members.join(",")))
+        .await
+        .refused_at("unknown-field", "/x0");
+    assert_eq!(answer.text("/error/details/fields/99"), "/x99");
+    assert_eq!(answer.raw("/error/details/fields/100"), None);
+    assert!(
+        answer
+            .text("/error/message")
+            .ends_with(", /x99 and 150 more")
+    );
+}

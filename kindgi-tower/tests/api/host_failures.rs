@@ -181,15 +181,3 @@ async fn a_document_too_large_for_the_store_is_413_and_nothing_is_stored() {
     app.host.faults.clear();
     assert_eq!(app.ids("judge", "/v1/judgments").await, [""; 0]);
 }
-
-#[tokio::test]
-async fn a_capture_that_panics_is_a_server_error_and_records_nothing() {
-    let app = App::new();
-    app.host.faults.set("capture", Trouble::Panics);
-    app.record("judge", &judgment("run-1", "k", ""))
-        .await
-        .refused("internal-server-error");
-    assert_eq!(app.ids("judge", "/v1/judgments").await, [""; 0]);
-    app.host.faults.clear();
-    app.judge("judge", "run-1", "k").await;
-}

@@ -90,7 +90,11 @@ async fn the_context_is_captured_for_the_first_judgment_only() {
 async fn a_capture_that_fails_costs_the_context_and_not_the_judgment() {
     let app = App::new();
     app.host.context(Some(r#"{"retrieved":1}"#));
-    for (run, trouble) in [("a", Trouble::Fails), ("b", Trouble::Busy)] {
+    for (run, trouble) in [
+        ("a", Trouble::Fails),
+        ("b", Trouble::Busy),
+        ("c", Trouble::Panics),
+    ] {
         app.run(finished(run, "p1", OUTPUT));
         app.host.faults.set("capture", trouble);
         let id = app.judge("judge", run, "k").await;
@@ -103,7 +107,7 @@ async fn a_capture_that_fails_costs_the_context_and_not_the_judgment() {
             assert_eq!(kept.shown("/run/output"), OUTPUT);
         }
     }
-    assert_eq!(app.host.faults.calls("capture"), 2);
+    assert_eq!(app.host.faults.calls("capture"), 3);
 }
 
 #[tokio::test]

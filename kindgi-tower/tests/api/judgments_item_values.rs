@@ -37,6 +37,15 @@ async fn a_pointer_resolves_by_rfc_6901() {
 }
 
 #[tokio::test]
+async fn a_pointer_with_u_0000_is_refused_though_it_would_resolve() {
+    let app = App::new();
+    app.run(finished("odd", "p1", ODD));
+    app.record("judge", &judgment("odd", "k", r#""pointer":"/\u0000""#))
+        .await
+        .refused_at("bad-input", "/item/pointer");
+}
+
+#[tokio::test]
 async fn a_pointer_to_nothing_is_item_not_found() {
     let app = App::new();
     app.run(finished("odd", "p1", ODD));

@@ -32,6 +32,10 @@
 //! A host that leaves its prefix on the path names it:
 //! [`base_path`](KindgiServiceBuilder::base_path).
 //!
+//! Paths match as they are sent, so an empty segment or a trailing slash is a 404. What a router
+//! changes before can't be seen: axum's `nest_service` takes one slash of two right after the
+//! mount (`/kindgi//v1/…`).
+//!
 //! # Who calls
 //!
 //! Either the service resolves the bearer token with your [`Authenticator`], or your own

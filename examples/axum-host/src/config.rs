@@ -13,7 +13,8 @@ const MAX_RUNS: u32 = 1_000_000;
 pub struct Config {
     /// `PORT`: where to listen on 127.0.0.1; 0 is any free port. 8080 unless set.
     pub port: u16,
-    /// `DATABASE_URL`: where judgments are stored. `memory:` unless set.
+    /// `DATABASE_URL`: where judgments are stored. `sqlite:kindgi-demo.db`, a file in the working
+    /// directory, unless set.
     pub database: Database,
     /// `MOUNT`: the path that the API is mounted at, such as `/kindgi`; at the root unless set.
     pub mount: Option<String>,
@@ -25,19 +26,27 @@ pub struct Config {
 }
 
 /// Where judgments are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Database {
     /// In memory: gone when the process ends.
-    #[default]
     Memory,
+    /// A database by its URL, `sqlite:…`.
+    Sql(String),
+}
+
+/// A SQLite file in the working directory.
+impl Default for Database {
+    fn default() -> Self {
+        Self::Sql("sqlite:kindgi-demo.db".to_owned())
+    }
 }
 
 impl Default for Config {
     fn default() -> Self {
         Self {
             port: 8080,
-            database: Database::Memory,
+            database: Database::default(),
             mount: None,
             runs: 1000,
             seed_queue: 0,
@@ -123,13 +132,17 @@ where
 }
 
 fn database(url: &str) -> Result<Database, InvalidConfig> {
-    if url == "memory:" {
-        return Ok(Database::Memory);
-    }
     // A database's URL may hold a password, so only its scheme is repeated.
-    let scheme = url.split_once(':').map_or("it", |(scheme, _)| scheme);
-    let message = format!("{scheme:?} is not supported; supported: `memory:`");
-    Err(InvalidConfig::new("DATABASE_URL", message))
+    match url.split_once(':') {
+        Some(("memory", "")) => Ok(Database::Memory),
+        Some(("sqlite", file)) if !file.is_empty() => Ok(Database::Sql(url.to_owned())),
+        other => {
+            let scheme = other.map_or("it", |(scheme, _)| scheme);
+            let message =
+                format!("{scheme:?} is not supported; supported: `memory:`, `sqlite:FILE`");
+            Err(InvalidConfig::new("DATABASE_URL", message))
+        }
+    }
 }
 
 /// A path that `nest_service` takes, and that none of the host's own routes has.

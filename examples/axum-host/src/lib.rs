@@ -20,11 +20,14 @@ pub mod demo;
 mod new_run;
 mod routes;
 
+use std::sync::Arc;
+
 use axum::Router;
-use kindgi_core::{MemoryStore, engine::Engine};
+use kindgi_core::{MemoryStore, engine::Engine, store::Store};
+use kindgi_store_sqlx::SqlxStore;
 use kindgi_tower::KindgiService;
 
-pub use config::{Config, InvalidConfig};
+pub use config::{Config, Database, InvalidConfig};
 pub use kindgi_core::BoxError;
 
 use crate::{
@@ -45,11 +48,15 @@ pub struct App {
 ///
 /// # Errors
 ///
-/// When the demo's own data can't be made; with a valid [`Config`] that doesn't happen.
-pub fn app(config: &Config) -> Result<App, BoxError> {
+/// When the database can't be opened.
+pub async fn app(config: &Config) -> Result<App, BoxError> {
     let demo = Demo::new(config.runs)?;
 
-    let engine = Engine::builder(MemoryStore::new(), demo.runs.clone(), demo.people.clone())
+    let store: Arc<dyn Store> = match &config.database {
+        Database::Memory => Arc::new(MemoryStore::new()),
+        Database::Sql(url) => Arc::new(SqlxStore::builder().connect(url).await?),
+    };
+    let engine = Engine::builder(store, demo.runs.clone(), demo.people.clone())
         .directory(demo.directory.clone())
         .context_capture(Context)
         .build();

@@ -29,7 +29,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(config: &Config) -> Result<(), BoxError> {
-    let App { router, service } = axum_host::app(config)?;
+    let App { router, service } = axum_host::app(config).await?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, config.port));
     let listener = TcpListener::bind(address)
         .await
@@ -109,6 +109,12 @@ try:
 }
 
 fn fail(code: u8, error: &dyn Error) -> ExitCode {
-    let _ = writeln!(io::stderr(), "axum-host: {error}");
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        message = format!("{message}: {error}");
+        cause = error.source();
+    }
+    let _ = writeln!(io::stderr(), "axum-host: {message}");
     ExitCode::from(code)
 }

@@ -1,9 +1,10 @@
-"""Runs all cases against a host, or against one at the root and one below a path."""
+"""Runs all cases against a host, or against one for each store and one below a path."""
 
 from __future__ import annotations
 
 import os
 import sys
+import tempfile
 
 from . import cases_classes, cases_errors, cases_judgments, cases_whole
 from .host import DemoHost
@@ -19,9 +20,12 @@ def main(arguments: list[str]) -> int:
         run(arguments[0], report)
     else:
         binary = os.environ["AXUM_HOST"]
-        for mount in ("", "/kindgi"):
-            with DemoHost(binary, mount) as host:
-                run(host.base_url, report)
+        with tempfile.TemporaryDirectory() as folder:
+            sqlite = f"sqlite:{folder}/judgments.db"
+            for database, mount in (("memory:", ""), (sqlite, ""), ("memory:", "/kindgi")):
+                print(f"the host's store: {database}")
+                with DemoHost(binary, database, mount) as host:
+                    run(host.base_url, report)
     print(report.summary())
     return 0 if report.is_clean() else 1
 

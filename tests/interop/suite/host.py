@@ -13,11 +13,16 @@ STOP_SECONDS = 30
 class DemoHost:
     """A demo host of one's own, for a `with` block."""
 
-    def __init__(self, binary: str, mount: str) -> None:
-        keep = {k: v for k, v in os.environ.items() if k != "DATABASE_URL"}
-        settings = {"PORT": "0", "MOUNT": mount, "RUNS": "200", "SEED_QUEUE": "0"}
+    def __init__(self, binary: str, database: str, mount: str) -> None:
+        settings = {
+            "PORT": "0",
+            "DATABASE_URL": database,
+            "MOUNT": mount,
+            "RUNS": "200",
+            "SEED_QUEUE": "0",
+        }
         self._process = subprocess.Popen(
-            [binary], env=keep | settings, stdout=subprocess.PIPE, text=True
+            [binary], env=os.environ | settings, stdout=subprocess.PIPE, text=True
         )
         assert self._process.stdout is not None
         for line in self._process.stdout:

@@ -11,6 +11,8 @@ fn an_invalid_value_is_named_and_exits_with_2() {
         ("PORT", "65536"),
         ("DATABASE_URL", ""),
         ("DATABASE_URL", "memory"),
+        ("DATABASE_URL", "memory:x"),
+        ("DATABASE_URL", "sqlite:"),
         ("DATABASE_URL", "mongodb://localhost"),
         ("MOUNT", "kindgi"),
         ("MOUNT", "/"),
@@ -27,7 +29,7 @@ fn an_invalid_value_is_named_and_exits_with_2() {
         ("RUNS", "4294967296"),
         ("SEED_QUEUE", "-1"),
     ] {
-        let mut command = command(&[("PORT", "0")]);
+        let mut command = command(&[("PORT", "0"), ("DATABASE_URL", "memory:")]);
         let output = command.env(variable, value).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{variable}={value}: {error}");
@@ -42,10 +44,9 @@ fn another_database_is_refused_with_the_supported_ones_and_without_its_password(
     let output = command(&[("DATABASE_URL", url)]).output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        error.contains("DATABASE_URL") && error.contains("`memory:`"),
-        "{error}"
-    );
+    for said in ["DATABASE_URL", "`memory:`", "`sqlite:FILE`"] {
+        assert!(error.contains(said), "{error}");
+    }
     assert!(
         error.contains("postgres") && !error.contains("secret"),
         "{error}"
@@ -56,8 +57,21 @@ fn another_database_is_refused_with_the_supported_ones_and_without_its_password(
 fn a_port_that_is_taken_is_named_and_exits_with_1() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let output = command(&[("PORT", &port), ("RUNS", "0")]).output().unwrap();
+    let output = command(&[("PORT", &port), ("RUNS", "0"), ("DATABASE_URL", "memory:")])
+        .output()
+        .unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert!(error.contains("PORT") && error.contains(&port), "{error}");
+}
+
+#[test]
+fn a_database_that_can_not_be_opened_says_why_and_exits_with_1() {
+    let url = "sqlite:/no/such/folder/judgments.db";
+    let output = command(&[("PORT", "0"), ("DATABASE_URL", url)])
+        .output()
+        .unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("unable to open database file"), "{error}");
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod client;
+mod durable;
 mod environment;
 mod erase;
 mod finish_run;

@@ -35,7 +35,8 @@ pub(crate) struct Host {
 impl Host {
     /// Starts a host on a free port.
     pub(crate) fn start(variables: &[(&str, &str)]) -> Self {
-        let mut command = command(&[("PORT", "0"), ("RUNS", "20")]);
+        let defaults = [("PORT", "0"), ("RUNS", "20"), ("DATABASE_URL", "memory:")];
+        let mut command = command(&defaults);
         command.envs(variables.iter().copied());
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());

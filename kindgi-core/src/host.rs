@@ -10,9 +10,7 @@ use async_trait::async_trait;
 
 use crate::{
     error::HostError,
-    model::{
-        OrgId, Principal, ProjectId, Readable, Run, RunContext, RunId, TenantId,
-    },
+    model::{OrgId, Principal, ProjectId, Readable, Run, RunContext, RunId, TenantId},
 };
 
 /// The host's runs.
@@ -94,11 +92,7 @@ pub trait Directory: Send + Sync + 'static {
 #[async_trait]
 pub trait ContextCapture: Send + Sync + 'static {
     /// The run's context, if there is one.
-    async fn capture(
-        &self,
-        tenant: &TenantId,
-        run: &Run,
-    ) -> Result<Option<RunContext>, HostError>;
+    async fn capture(&self, tenant: &TenantId, run: &Run) -> Result<Option<RunContext>, HostError>;
 }
 
 #[async_trait]
@@ -140,11 +134,7 @@ impl<T: Directory + ?Sized> Directory for Arc<T> {
 
 #[async_trait]
 impl<T: ContextCapture + ?Sized> ContextCapture for Arc<T> {
-    async fn capture(
-        &self,
-        tenant: &TenantId,
-        run: &Run,
-    ) -> Result<Option<RunContext>, HostError> {
+    async fn capture(&self, tenant: &TenantId, run: &Run) -> Result<Option<RunContext>, HostError> {
         (**self).capture(tenant, run).await
     }
 }

@@ -81,7 +81,5 @@ pub mod backend {}
 pub mod time_and_ids {}
 
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
-pub use error::{
-    BoxError, Error, ErrorKind, HostError, HostErrorKind, StoreError, StoreErrorKind,
-};
+pub use error::{BoxError, Error, ErrorKind, HostError, HostErrorKind, StoreError, StoreErrorKind};
 pub use memory::MemoryStore;

@@ -4,9 +4,7 @@
 
 use kindgi_core::{
     json::RawJson,
-    model::{
-        Args, AssertableBy, CorrectedCall, Correction, PrincipalKind, ReviewerRole, Segment,
-    },
+    model::{Args, AssertableBy, CorrectedCall, Correction, PrincipalKind, ReviewerRole, Segment},
 };
 use proptest::{collection::vec, option, prelude::*, sample::select};
 
@@ -64,13 +62,31 @@ proptest! {
 
 #[test]
 fn what_the_model_did_not_write_is_refused() {
-    for text in ["{}", "[]", r#"{"calls":[],"notCalled":[1]}"#, r#"{"calls":[{}],"notCalled":[]}"#] {
-        assert!(Correction::from_json(&RawJson::parse(text).unwrap()).is_err(), "{text}");
+    for text in [
+        "{}",
+        "[]",
+        r#"{"calls":[],"notCalled":[1]}"#,
+        r#"{"calls":[{}],"notCalled":[]}"#,
+    ] {
+        assert!(
+            Correction::from_json(&RawJson::parse(text).unwrap()).is_err(),
+            "{text}"
+        );
     }
-    for text in ["{}", r#"{"principalKinds":[],"principalIds":[]}"#, r#"{"principalKinds":["x"],"principalIds":[]}"#] {
-        assert!(AssertableBy::from_json(&RawJson::parse(text).unwrap()).is_err(), "{text}");
+    for text in [
+        "{}",
+        r#"{"principalKinds":[],"principalIds":[]}"#,
+        r#"{"principalKinds":["x"],"principalIds":[]}"#,
+    ] {
+        assert!(
+            AssertableBy::from_json(&RawJson::parse(text).unwrap()).is_err(),
+            "{text}"
+        );
     }
     for text in ["{}", r#"[{"key":"A","value":"x"}]"#, r#"[{"key":"a"}]"#] {
-        assert!(Segment::path_from_json(&RawJson::parse(text).unwrap()).is_err(), "{text}");
+        assert!(
+            Segment::path_from_json(&RawJson::parse(text).unwrap()).is_err(),
+            "{text}"
+        );
     }
 }

@@ -87,7 +87,9 @@ impl DbError {
 
     /// What is stored can't be read back as what it should be.
     pub(crate) fn corrupt(what: &'static str) -> Self {
-        Self::other(format!("the database holds {what} that this code didn't write"))
+        Self::other(format!(
+            "the database holds {what} that this code didn't write"
+        ))
     }
 
     /// The same trouble, for each of several that it befell.

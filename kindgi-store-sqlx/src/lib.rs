@@ -25,7 +25,10 @@
 //! May share one SQLite file on one machine, also while they start. A write waits up to 10 s for
 //! another process's; then it is refused as busy, and nothing of it is written.
 
-#![cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "no database to use it"))]
+#![cfg_attr(
+    not(feature = "sqlite"),
+    allow(dead_code, reason = "no database to use it")
+)]
 
 mod builder;
 mod dialect;

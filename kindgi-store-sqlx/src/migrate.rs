@@ -36,14 +36,20 @@ async fn apply(
     migrations: &[crate::dialect::Migration],
     prefix: &str,
 ) -> Result<Applied, DbError> {
-    let create = "CREATE TABLE IF NOT EXISTS {}schema (version BIGINT NOT NULL, name TEXT NOT NULL)";
-    connection.execute(&Sql::new(create.replace("{}", prefix))).await?;
+    let create =
+        "CREATE TABLE IF NOT EXISTS {}schema (version BIGINT NOT NULL, name TEXT NOT NULL)";
+    connection
+        .execute(&Sql::new(create.replace("{}", prefix)))
+        .await?;
     let newest = "SELECT MAX(version) FROM {}schema".replace("{}", prefix);
     let version = match connection.fetch_first(&Sql::new(newest)).await? {
         Some(mut row) => row.opt_int()?.unwrap_or(0),
         None => 0,
     };
-    let Some(missing) = usize::try_from(version).ok().and_then(|n| migrations.get(n..)) else {
+    let Some(missing) = usize::try_from(version)
+        .ok()
+        .and_then(|n| migrations.get(n..))
+    else {
         return Ok(Applied::Newer(version));
     };
     for (version, migration) in (version + 1..).zip(missing) {

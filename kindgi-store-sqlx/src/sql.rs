@@ -101,7 +101,8 @@ impl Row {
     }
 
     pub(crate) fn int(&mut self) -> Result<i64, DbError> {
-        self.opt_int()?.ok_or_else(|| DbError::corrupt("no number where one must be"))
+        self.opt_int()?
+            .ok_or_else(|| DbError::corrupt("no number where one must be"))
     }
 
     pub(crate) fn opt_text(&mut self) -> Result<Option<String>, DbError> {
@@ -113,7 +114,8 @@ impl Row {
     }
 
     pub(crate) fn text(&mut self) -> Result<String, DbError> {
-        self.opt_text()?.ok_or_else(|| DbError::corrupt("no text where one must be"))
+        self.opt_text()?
+            .ok_or_else(|| DbError::corrupt("no text where one must be"))
     }
 }
 

@@ -20,8 +20,7 @@ use crate::{drivers::Connection, error::DbError};
 const GROUP: usize = 64;
 
 /// A future on a connection.
-pub(crate) type OnConnection<'c, T> =
-    Pin<Box<dyn Future<Output = Result<T, DbError>> + Send + 'c>>;
+pub(crate) type OnConnection<'c, T> = Pin<Box<dyn Future<Output = Result<T, DbError>> + Send + 'c>>;
 
 /// Something to do in a transaction.
 #[async_trait]
@@ -62,9 +61,7 @@ where
 }
 
 /// A transition as work, and where its outcome will come.
-pub(crate) fn transition<F, T>(
-    step: F,
-) -> (Box<dyn Work>, oneshot::Receiver<Result<T, DbError>>)
+pub(crate) fn transition<F, T>(step: F) -> (Box<dyn Work>, oneshot::Receiver<Result<T, DbError>>)
 where
     F: for<'c> FnOnce(&'c mut dyn Connection) -> OnConnection<'c, T> + Send + 'static,
     T: Send + 'static,

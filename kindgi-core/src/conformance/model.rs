@@ -42,7 +42,9 @@ impl Model {
         let Some(end) = self.kept(call).map(|kept| kept.operation.keep_until) else {
             return false;
         };
-        self.latest.get(&call.tenant).is_some_and(|latest| *latest >= end)
+        self.latest
+            .get(&call.tenant)
+            .is_some_and(|latest| *latest >= end)
     }
 
     /// The operation of the call, where it is kept at its time.

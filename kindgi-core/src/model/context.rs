@@ -84,7 +84,12 @@ impl InvalidContext {
 
 impl fmt::Display for InvalidContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the run's context is invalid at {:?}: {}", self.at.as_str(), self.must)
+        write!(
+            f,
+            "the run's context is invalid at {:?}: {}",
+            self.at.as_str(),
+            self.must
+        )
     }
 }
 
@@ -200,8 +205,13 @@ fn cut_flow(flow: &RawJson) -> RawJson {
         .unwrap_or_default()
         .into_iter()
         .rfind(|(name, _)| name.lossy() == "calls");
-    let calls = calls.and_then(|(_, calls)| calls.items()).unwrap_or_default();
-    let Some(kept) = calls.get(..MAX_FLOW_CALLS).filter(|kept| kept.len() < calls.len()) else {
+    let calls = calls
+        .and_then(|(_, calls)| calls.items())
+        .unwrap_or_default();
+    let Some(kept) = calls
+        .get(..MAX_FLOW_CALLS)
+        .filter(|kept| kept.len() < calls.len())
+    else {
         return flow.clone();
     };
     RawJson::object(|o| {
@@ -221,7 +231,9 @@ fn fields(
     known: &'static [Field],
     at: &Pointer,
 ) -> Checked<Vec<(Field, RawJson)>> {
-    let members = object.members().ok_or_else(|| fault(at, "must be an object"))?;
+    let members = object
+        .members()
+        .ok_or_else(|| fault(at, "must be an object"))?;
     for (name, _) in &members {
         if !known.iter().any(|field| name.as_str() == Ok(field.name)) {
             return Err(fault(&at.child(name.lossy()), "isn't a known field"));
@@ -229,7 +241,9 @@ fn fields(
     }
     let mut found = Vec::new();
     for field in known {
-        let last = members.iter().rfind(|(name, _)| name.as_str() == Ok(field.name));
+        let last = members
+            .iter()
+            .rfind(|(name, _)| name.as_str() == Ok(field.name));
         match last {
             Some((_, value)) => {
                 check(value, field.shape, &at.child(field.name))?;
@@ -259,9 +273,15 @@ fn check(value: &RawJson, shape: Shape, at: &Pointer) -> Checked<()> {
             Ok(())
         }
         Shape::Env => {
-            for (tool, env) in value.members().ok_or_else(|| fault(at, "must be an object"))? {
+            for (tool, env) in value
+                .members()
+                .ok_or_else(|| fault(at, "must be an object"))?
+            {
                 let at = at.child(tool.lossy());
-                for (name, text) in env.members().ok_or_else(|| fault(&at, "must be an object"))? {
+                for (name, text) in env
+                    .members()
+                    .ok_or_else(|| fault(&at, "must be an object"))?
+                {
                     if text.as_text().is_none() {
                         return Err(fault(&at.child(name.lossy()), "must be a string"));
                     }
@@ -310,9 +330,15 @@ mod tests {
             (r#"{"historyTruncated":1}"#, "/historyTruncated"),
             (r#"{"histori":[]}"#, "/histori"),
             (r#"{"sessionApproval":{}}"#, "/sessionApproval/approved"),
-            (r#"{"sessionApproval":{"approved":"yes"}}"#, "/sessionApproval/approved"),
+            (
+                r#"{"sessionApproval":{"approved":"yes"}}"#,
+                "/sessionApproval/approved",
+            ),
             (r#"{"flow":{"calls":[]}}"#, "/flow/steps"),
-            (r#"{"flow":{"steps":[],"calls":[{"runId":"r"}]}}"#, "/flow/calls/0/toolId"),
+            (
+                r#"{"flow":{"steps":[],"calls":[{"runId":"r"}]}}"#,
+                "/flow/calls/0/toolId",
+            ),
             (r#"{"flow":{"calls":[],"steps":[1]}}"#, "/flow/steps/0"),
             (r#"{"toolEnv":{"a/b":[]}}"#, "/toolEnv/a~1b"),
             (r#"{"toolEnv":{"t":{"K":1}}}"#, "/toolEnv/t/K"),
@@ -325,23 +351,38 @@ mod tests {
     #[test]
     fn the_last_messages_and_the_first_calls_are_kept() {
         let history: Vec<String> = (0..201).map(|n| n.to_string()).collect();
-        let text = format!(r#"{{"historyTruncated":false,"history":[{}]}}"#, history.join(","));
-        let kept = format!(r#"{{"history":[{}],"historyTruncated":true}}"#, history[1..].join(","));
+        let text = format!(
+            r#"{{"historyTruncated":false,"history":[{}]}}"#,
+            history.join(",")
+        );
+        let kept = format!(
+            r#"{{"history":[{}],"historyTruncated":true}}"#,
+            history[1..].join(",")
+        );
         assert_eq!(parse(&text), Ok(kept));
 
         let call = |n| format!(r#"{{"runId":"r","toolId":"t{n}"}}"#);
         let calls: Vec<String> = (0..501).map(call).collect();
-        let flow = |calls: &[String], rest| format!(r#"{{"flow":{{"calls":[{}]{rest}}}}}"#, calls.join(","));
+        let flow = |calls: &[String], rest| {
+            format!(r#"{{"flow":{{"calls":[{}]{rest}}}}}"#, calls.join(","))
+        };
         let text = flow(&calls, r#","truncated":false,"steps":[]"#);
-        assert_eq!(parse(&text), Ok(flow(&calls[..500], r#","steps":[],"truncated":true"#)));
+        assert_eq!(
+            parse(&text),
+            Ok(flow(&calls[..500], r#","steps":[],"truncated":true"#))
+        );
         let text = flow(&calls[..500], r#","steps":[]"#);
         assert_eq!(parse(&text), Ok(text));
     }
 
     #[test]
     fn a_replay_says_of_which_run() {
-        let context = RunContext::parse(&RawJson::parse(r#"{"replayOf":"no","retrieved":1}"#).unwrap());
+        let context =
+            RunContext::parse(&RawJson::parse(r#"{"replayOf":"no","retrieved":1}"#).unwrap());
         let context = context.unwrap().with_replay_of(&"run-1".parse().unwrap());
-        assert_eq!(context.as_json().as_str(), r#"{"retrieved":1,"replayOf":"run-1"}"#);
+        assert_eq!(
+            context.as_json().as_str(),
+            r#"{"retrieved":1,"replayOf":"run-1"}"#
+        );
     }
 }

@@ -31,10 +31,7 @@ pub struct Correction {
 impl Correction {
     /// The calls the agent should have made, and the tools that should not have been called at
     /// all: at most [`MAX_CORRECTION_ITEMS`] each.
-    pub fn new(
-        calls: Vec<CorrectedCall>,
-        not_called: Vec<ToolName>,
-    ) -> Result<Self, InvalidText> {
+    pub fn new(calls: Vec<CorrectedCall>, not_called: Vec<ToolName>) -> Result<Self, InvalidText> {
         if calls.len().max(not_called.len()) > MAX_CORRECTION_ITEMS {
             return Err(InvalidText::shape("must have at most 50 items"));
         }
@@ -62,7 +59,9 @@ impl Correction {
                     });
                 }
             });
-            o.array("notCalled", |a| self.not_called.iter().for_each(|tool| a.str(tool.as_str())));
+            o.array("notCalled", |a| {
+                self.not_called.iter().for_each(|tool| a.str(tool.as_str()))
+            });
         })
     }
 

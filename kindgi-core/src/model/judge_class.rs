@@ -121,8 +121,7 @@ impl AssertableBy {
         principal_kinds: Vec<PrincipalKind>,
         principal_ids: Vec<PrincipalId>,
     ) -> Result<Self, InvalidText> {
-        if min_reviewer_role.is_none() && principal_kinds.is_empty() && principal_ids.is_empty()
-        {
+        if min_reviewer_role.is_none() && principal_kinds.is_empty() && principal_ids.is_empty() {
             return Err(InvalidText::shape("must set at least one part"));
         }
         if principal_ids.len() > MAX_PRINCIPAL_IDS {
@@ -153,9 +152,14 @@ impl AssertableBy {
     /// As a backend may keep it: the parts that are set, by the API's names.
     pub fn to_json(&self) -> RawJson {
         RawJson::object(|o| {
-            o.opt_str("minReviewerRole", self.min_reviewer_role.map(|role| role.as_str()));
+            o.opt_str(
+                "minReviewerRole",
+                self.min_reviewer_role.map(|role| role.as_str()),
+            );
             o.array("principalKinds", |a| {
-                self.principal_kinds.iter().for_each(|kind| a.str(kind.as_str()));
+                self.principal_kinds
+                    .iter()
+                    .for_each(|kind| a.str(kind.as_str()));
             });
             o.array("principalIds", |a| {
                 self.principal_ids.iter().for_each(|id| a.str(id.as_str()));
@@ -169,7 +173,8 @@ impl AssertableBy {
         let kinds = items(&member(json, "principalKinds")?)?;
         let ids = items(&member(json, "principalIds")?)?;
         Self::new(
-            role.map(|role| name(&role, ReviewerRole::from_name)).transpose()?,
+            role.map(|role| name(&role, ReviewerRole::from_name))
+                .transpose()?,
             kinds
                 .iter()
                 .map(|kind| name(kind, PrincipalKind::from_name))
@@ -180,7 +185,9 @@ impl AssertableBy {
 
     /// Whether this principal may judge under the class.
     pub fn is_met_by(&self, who: &Principal) -> bool {
-        let role = self.min_reviewer_role.is_none_or(|min| who.reviewer_role >= Some(min));
+        let role = self
+            .min_reviewer_role
+            .is_none_or(|min| who.reviewer_role >= Some(min));
         let kind = self.principal_kinds.is_empty() || self.principal_kinds.contains(&who.kind);
         let id = self.principal_ids.is_empty() || self.principal_ids.contains(&who.id);
         role && kind && id

@@ -30,7 +30,5 @@ pub use judgment::{
 };
 pub use page::{Page, PageRequest, PageSize, Position};
 pub use principal::{AssertedBy, Principal, PrincipalKind, Readable, ReviewerRole};
-pub use run::{
-    Run, RunCopy, RunStatus, Segment, SegmentKey, SegmentValue, Subject,
-};
+pub use run::{Run, RunCopy, RunStatus, Segment, SegmentKey, SegmentValue, Subject};
 pub use text::InvalidText;

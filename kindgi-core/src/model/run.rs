@@ -199,8 +199,7 @@ text_type!(
 fn segment_key(text: &str) -> Result<(), InvalidText> {
     let mut bytes = text.bytes();
     let head = bytes.next().is_some_and(|b| b.is_ascii_lowercase());
-    let tail =
-        |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
+    let tail = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
     if head && text.len() <= 64 && bytes.all(tail) {
         return Ok(());
     }

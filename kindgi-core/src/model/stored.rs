@@ -13,8 +13,12 @@ pub(super) fn optional(
     object: &RawJson,
     name: &'static str,
 ) -> Result<Option<RawJson>, InvalidText> {
-    let members = object.members().ok_or(InvalidText::shape("must be an object"))?;
-    let found = members.into_iter().find(|(key, _)| key.as_str() == Ok(name));
+    let members = object
+        .members()
+        .ok_or(InvalidText::shape("must be an object"))?;
+    let found = members
+        .into_iter()
+        .find(|(key, _)| key.as_str() == Ok(name));
     Ok(found.map(|(_, value)| value))
 }
 
@@ -28,8 +32,12 @@ pub(super) fn string<T>(value: &RawJson) -> Result<T, InvalidText>
 where
     T: for<'t> TryFrom<&'t str, Error = InvalidText>,
 {
-    let text = value.as_text().ok_or(InvalidText::shape("must be a string"))?;
-    let text = text.as_str().map_err(|_| InvalidText::shape("must be characters"))?;
+    let text = value
+        .as_text()
+        .ok_or(InvalidText::shape("must be a string"))?;
+    let text = text
+        .as_str()
+        .map_err(|_| InvalidText::shape("must be characters"))?;
     T::try_from(text)
 }
 

@@ -71,14 +71,15 @@ pub(crate) async fn connect(url: &str) -> Result<SqlitePool, OpenError> {
 
 impl SqliteDatabase {
     /// Takes a pool over, its file switched to write-ahead logging where that is possible.
-    pub(crate) async fn open(
-        pool: SqlitePool,
-        durability: Durability,
-    ) -> Result<Self, OpenError> {
+    pub(crate) async fn open(pool: SqlitePool, durability: Durability) -> Result<Self, OpenError> {
         // Refused for a database in memory, on some file systems, and inside others' locks. All
         // holds without it; readers and the writer then wait for each other.
         let wal = sqlx::query("PRAGMA journal_mode = WAL");
-        let _ = wal.fetch_all(&pool).await.map_err(error).map_err(OpenError::from);
+        let _ = wal
+            .fetch_all(&pool)
+            .await
+            .map_err(error)
+            .map_err(OpenError::from);
         let writer = Arc::new(Writer {
             pool: pool.clone(),
             durability,
@@ -111,8 +112,13 @@ impl Commit for Writer {
     async fn commit(&self, mut group: Vec<Box<dyn Work>>) {
         let fates = self.transact(&mut group).await;
         match fates {
-            Ok(fates) => group.into_iter().zip(fates).for_each(|(work, fate)| work.answer(fate)),
-            Err(e) => group.into_iter().for_each(|work| work.answer(Err(e.again()))),
+            Ok(fates) => group
+                .into_iter()
+                .zip(fates)
+                .for_each(|(work, fate)| work.answer(fate)),
+            Err(e) => group
+                .into_iter()
+                .for_each(|work| work.answer(Err(e.again()))),
         }
     }
 }
@@ -188,7 +194,9 @@ fn rows(rows: Vec<SqliteRow>) -> Result<Vec<Row>, DbError> {
     };
     let cells = |row: &SqliteRow| {
         let indices = row.columns().iter().map(|column| column.ordinal());
-        indices.map(|index| cell(row, index)).collect::<Result<Vec<_>, _>>()
+        indices
+            .map(|index| cell(row, index))
+            .collect::<Result<Vec<_>, _>>()
     };
     rows.iter().map(|row| cells(row).map(Row::new)).collect()
 }
@@ -198,7 +206,9 @@ fn error(e: sqlx::Error) -> DbError {
     const BUSY: i64 = 5;
     const LOCKED: i64 = 6;
     const TOO_BIG: i64 = 18;
-    let code = e.as_database_error().and_then(|e| e.code()?.parse::<i64>().ok());
+    let code = e
+        .as_database_error()
+        .and_then(|e| e.code()?.parse::<i64>().ok());
     // The lower byte of an extended code is the primary one.
     match code.map(|code| code & 0xff) {
         Some(BUSY | LOCKED) => DbError::Busy(Box::new(e)),

@@ -34,10 +34,16 @@ pub(super) fn judgment_cells(judgment: &Judgment) -> Vec<Cell> {
         j.item.key.as_str().into(),
         j.item.pointer.as_ref().map(|p| p.as_str()).into(),
         // At most 2^53 - 1.
-        j.item.rank.map(|rank| i64::try_from(rank.get()).unwrap_or(i64::MAX)).into(),
+        j.item
+            .rank
+            .map(|rank| i64::try_from(rank.get()).unwrap_or(i64::MAX))
+            .into(),
         j.verdict.as_str().into(),
         j.reason.as_ref().map(|r| r.as_str()).into(),
-        j.correction.as_ref().map(|c| c.to_json().to_string()).into(),
+        j.correction
+            .as_ref()
+            .map(|c| c.to_json().to_string())
+            .into(),
         j.class.as_ref().map(|c| c.as_str()).into(),
         j.restricted.into(),
         j.asserted_by.kind.as_str().into(),
@@ -103,7 +109,10 @@ pub(super) fn copy_cells(copy: &RunCopy) -> Vec<Cell> {
         copy.input.as_str().into(),
         copy.output.as_str().into(),
         copy.context.as_ref().map(|c| c.as_json().as_str()).into(),
-        copy.segments.as_deref().map(|s| Segment::path_to_json(s).to_string()).into(),
+        copy.segments
+            .as_deref()
+            .map(|s| Segment::path_to_json(s).to_string())
+            .into(),
         copy.captured_at.as_unix_millis().into(),
     ]
 }
@@ -134,7 +143,11 @@ pub(super) fn class_cells(class: &JudgeClass) -> Vec<Cell> {
         // The shortest text that reads back as the same number.
         class.weight.get().to_string().into(),
         class.description.as_ref().map(|d| d.as_str()).into(),
-        class.assertable_by.as_ref().map(|by| by.to_json().to_string()).into(),
+        class
+            .assertable_by
+            .as_ref()
+            .map(|by| by.to_json().to_string())
+            .into(),
         class.created_at.as_unix_millis().into(),
         class.updated_at.as_unix_millis().into(),
         class.unregistered_at.map(Timestamp::as_unix_millis).into(),
@@ -158,7 +171,12 @@ pub(super) fn class(tenant: &TenantId, row: &mut Row) -> Result<JudgeClass, DbEr
             }
         },
         name: parse(row.text()?)?,
-        weight: row.text()?.parse().ok().and_then(Weight::new).ok_or_else(corrupt)?,
+        weight: row
+            .text()?
+            .parse()
+            .ok()
+            .and_then(Weight::new)
+            .ok_or_else(corrupt)?,
         description: opt_parse(row.opt_text()?)?,
         assertable_by: opt_json(row.opt_text()?, AssertableBy::from_json)?,
         created_at: time(row.int()?)?,

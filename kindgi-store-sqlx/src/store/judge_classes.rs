@@ -14,7 +14,11 @@ use super::{
     codec::{self, CLASS, class_cells, live_name},
     is_readable, newest_first, slice,
 };
-use crate::{drivers::Connection, error::DbError, sql::{Row, Sql}};
+use crate::{
+    drivers::Connection,
+    error::DbError,
+    sql::{Row, Sql},
+};
 
 const CREATE: &str = "create-class";
 const REPLACE: &str = "replace-class";
@@ -92,7 +96,10 @@ pub(super) fn list(
     ))
     .bind(tenant.as_str());
     if let Some(readable) = is_readable("project", readable) {
-        sql = sql.push(" AND (project IS NULL OR ").push(&readable.text).push(")");
+        sql = sql
+            .push(" AND (project IS NULL OR ")
+            .push(&readable.text)
+            .push(")");
         sql = sql.bind_all(readable.args);
     }
     if let Some(scope) = &filter.scope {

@@ -2,9 +2,7 @@
 
 use async_trait::async_trait;
 use kindgi_core::{
-    model::{
-        Judgment, JudgmentId, JudgmentWithCopies, Readable, RunCopy, TenantId,
-    },
+    model::{Judgment, JudgmentId, JudgmentWithCopies, Readable, RunCopy, TenantId},
     store::{
         Applied, ClassAt, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, NewJudgment,
         Recorded, Slice, StoreResult, Write,
@@ -51,9 +49,8 @@ impl JudgmentStore for SqlxStore {
     ) -> StoreResult<Applied<JudgmentRemoved>> {
         let steps = Steps::new(self, write);
         let id = id.as_str().to_owned();
-        let removed = self.write(move |connection| {
-            Box::pin(async move { steps.remove(connection, &id).await })
-        });
+        let removed = self
+            .write(move |connection| Box::pin(async move { steps.remove(connection, &id).await }));
         Ok(removed.await?)
     }
 
@@ -63,7 +60,9 @@ impl JudgmentStore for SqlxStore {
         id: &JudgmentId,
     ) -> StoreResult<Option<JudgmentWithCopies>> {
         let columns = |table, columns: &str| {
-            let columns = columns.split(", ").map(|column| format!("{table}.{column}"));
+            let columns = columns
+                .split(", ")
+                .map(|column| format!("{table}.{column}"));
             columns.collect::<Vec<_>>().join(", ")
         };
         let sql = format!(
@@ -105,7 +104,10 @@ pub(super) fn list(
     ))
     .bind(tenant.as_str());
     if let Some(readable) = is_readable("project", readable) {
-        sql = sql.push(" AND ").push(&readable.text).bind_all(readable.args);
+        sql = sql
+            .push(" AND ")
+            .push(&readable.text)
+            .bind_all(readable.args);
     }
     if filter.agent.is_some() || filter.agent_version.is_some() {
         sql = sql.push(" AND subject_kind = 'agent'");
@@ -115,12 +117,24 @@ pub(super) fn list(
     }
     let sql = sql
         .and_is("run", filter.run.as_ref().map(|run| run.as_str()))
-        .and_is("subject_id", filter.agent.as_ref().map(|agent| agent.as_str()))
-        .and_is("version", filter.agent_version.as_ref().map(|version| version.as_str()))
+        .and_is(
+            "subject_id",
+            filter.agent.as_ref().map(|agent| agent.as_str()),
+        )
+        .and_is(
+            "version",
+            filter
+                .agent_version
+                .as_ref()
+                .map(|version| version.as_str()),
+        )
         .and_is("subject_id", filter.flow.as_ref().map(|flow| flow.as_str()))
         .and_is("verdict", filter.verdict.map(|verdict| verdict.as_str()))
         .and_is("class", filter.class.as_ref().map(|class| class.as_str()))
-        .and_is("participant", filter.participant.as_ref().map(|p| p.as_str()));
+        .and_is(
+            "participant",
+            filter.participant.as_ref().map(|p| p.as_str()),
+        );
     newest_first(sql, keyset)
 }
 
@@ -170,21 +184,23 @@ impl Steps {
             return Ok(Applied::Done(refused));
         }
         let superseded = self.supersede(connection, &mut judgment).await?;
-        self.insert(connection, &judgment, new.item_value.map(|value| value.to_string())).await?;
+        self.insert(
+            connection,
+            &judgment,
+            new.item_value.map(|value| value.to_string()),
+        )
+        .await?;
         let mut outcome = judgment_cells(&judgment);
         outcome.push(superseded.as_ref().map(|id| id.as_str()).into());
-        self.keep(connection, RECORD, &outcome, Some(judgment.run.as_str())).await?;
+        self.keep(connection, RECORD, &outcome, Some(judgment.run.as_str()))
+            .await?;
         Ok(Applied::Done(Recorded::Ok {
             judgment: Box::new(judgment),
             superseded,
         }))
     }
 
-    async fn copy_of(
-        &self,
-        connection: &mut dyn Connection,
-        run: &str,
-    ) -> Result<CopyOf, DbError> {
+    async fn copy_of(&self, connection: &mut dyn Connection, run: &str) -> Result<CopyOf, DbError> {
         let table = &self.tables.runs;
         let sql = format!("SELECT erased, captured_at FROM {table} WHERE tenant = ? AND run = ?");
         let sql = Sql::new(sql).bind(&*self.tenant).bind(run);
@@ -245,7 +261,11 @@ impl Steps {
             "UPDATE {table} SET unregistered_at = ?, superseded_by = ?, live_key = NULL \
              WHERE tenant = ? AND id = ?"
         );
-        let sql = Sql::new(sql).bind(at).bind(successor).bind(&*self.tenant).bind(id);
+        let sql = Sql::new(sql)
+            .bind(at)
+            .bind(successor)
+            .bind(&*self.tenant)
+            .bind(id);
         connection.execute(&sql).await?;
         Ok(())
     }

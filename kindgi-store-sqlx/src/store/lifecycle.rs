@@ -36,11 +36,7 @@ impl Lifecycle for SqlxStore {
 }
 
 impl Steps {
-    async fn erase_run(
-        &self,
-        connection: &mut dyn Connection,
-        run: &str,
-    ) -> Result<(), DbError> {
+    async fn erase_run(&self, connection: &mut dyn Connection, run: &str) -> Result<(), DbError> {
         let about = |sql: String| Sql::new(sql).bind(&*self.tenant).bind(run);
         let (runs, judgments) = (&self.tables.runs, &self.tables.judgments);
         let update = about(format!(
@@ -80,7 +76,9 @@ impl Steps {
             }
             let update = format!("UPDATE {table} SET outcome = ? WHERE tenant = ? AND id = ?");
             let update = Sql::new(update).bind(sql::to_json(&outcome));
-            connection.execute(&update.bind(&*self.tenant).bind(id)).await?;
+            connection
+                .execute(&update.bind(&*self.tenant).bind(id))
+                .await?;
         }
         Ok(())
     }

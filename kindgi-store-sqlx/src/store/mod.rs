@@ -59,7 +59,9 @@ impl SqlxStore {
 impl fmt::Debug for SqlxStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let database = self.database.dialect().name;
-        f.debug_struct("SqlxStore").field("database", &database).finish_non_exhaustive()
+        f.debug_struct("SqlxStore")
+            .field("database", &database)
+            .finish_non_exhaustive()
     }
 }
 
@@ -129,7 +131,8 @@ fn newest_first(sql: Sql, keyset: &Keyset) -> Sql {
             .bind(&**id),
     };
     let limit = i64::from(keyset.limit.get()) + 1;
-    sql.push(" ORDER BY created_at DESC, id DESC LIMIT ?").bind(limit)
+    sql.push(" ORDER BY created_at DESC, id DESC LIMIT ?")
+        .bind(limit)
 }
 
 /// `column IN (…)` for the projects that are readable; `None` for all.

@@ -52,7 +52,9 @@ impl Steps {
         if !same {
             return Ok(Some(Applied::OtherBody));
         }
-        Ok(Some(Applied::Replayed(Row::new(sql::from_json(row.text()?)?))))
+        Ok(Some(Applied::Replayed(Row::new(sql::from_json(
+            row.text()?,
+        )?))))
     }
 
     /// Keeps the write's operation with its outcome.

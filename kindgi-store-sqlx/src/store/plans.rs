@@ -12,11 +12,14 @@ use crate::sql::{Cell, Sql};
 /// How SQLite would go about a statement.
 async fn plan(pool: &SqlitePool, sql: &Sql) -> String {
     let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", sql.text));
-    let query = sql.args.iter().fold(sqlx::query(explain), |query, arg| match arg {
-        Cell::Null => query.bind(None::<String>),
-        Cell::Int(value) => query.bind(*value),
-        Cell::Text(value) => query.bind(value.clone()),
-    });
+    let query = sql
+        .args
+        .iter()
+        .fold(sqlx::query(explain), |query, arg| match arg {
+            Cell::Null => query.bind(None::<String>),
+            Cell::Int(value) => query.bind(*value),
+            Cell::Text(value) => query.bind(value.clone()),
+        });
     let rows = query.fetch_all(pool).await.unwrap();
     let steps: Vec<String> = rows.iter().map(|row| row.get("detail")).collect();
     steps.join("; ")
@@ -25,7 +28,10 @@ async fn plan(pool: &SqlitePool, sql: &Sql) -> String {
 /// The first page and a later one.
 fn pages() -> [Keyset; 2] {
     let at = Timestamp::UNIX_EPOCH;
-    let after = Some(Position { at, id: "id".into() });
+    let after = Some(Position {
+        at,
+        id: "id".into(),
+    });
     let limit = Default::default();
     [Keyset { after: None, limit }, Keyset { after, limit }]
 }
@@ -38,7 +44,10 @@ async fn pool() -> (tempfile::TempDir, SqlitePool) {
 }
 
 fn assert_index(plan: &str, index: &str, what: &str) {
-    assert!(plan.contains(&format!("USING INDEX {index} ")), "{what}: {plan}");
+    assert!(
+        plan.contains(&format!("USING INDEX {index} ")),
+        "{what}: {plan}"
+    );
     assert!(!plan.contains("TEMP B-TREE"), "{what} sorts: {plan}");
     assert!(!plan.contains("SCAN"), "{what} scans: {plan}");
 }
@@ -77,7 +86,8 @@ async fn every_filter_of_the_list_of_judgments_has_an_index() {
         ("kindgi_judgments_participant", &participant, &all),
     ] {
         for keyset in pages() {
-            let list = super::judgments::list("kindgi_judgments", &tenant, filter, readable, &keyset);
+            let list =
+                super::judgments::list("kindgi_judgments", &tenant, filter, readable, &keyset);
             assert_index(&plan(&pool, &list).await, index, &list.text);
         }
     }
@@ -98,7 +108,8 @@ async fn every_filter_of_the_list_of_classes_has_an_index() {
         let filter = ClassFilter { scope };
         for keyset in pages() {
             let all = Readable::All;
-            let list = super::judge_classes::list("kindgi_classes", &tenant, &filter, &all, &keyset);
+            let list =
+                super::judge_classes::list("kindgi_classes", &tenant, &filter, &all, &keyset);
             assert_index(&plan(&pool, &list).await, index, &list.text);
         }
     }

@@ -42,8 +42,14 @@ async fn a_write_that_is_dropped_at_any_await_is_done_or_not_at_all() {
 /// With one open on any connection, this would be refused at once.
 pub(crate) async fn assert_no_transaction_is_open(pool: &sqlx::SqlitePool) {
     let mut own = pool.acquire().await.unwrap();
-    sqlx::query("PRAGMA busy_timeout = 0").execute(&mut *own).await.unwrap();
-    sqlx::query("BEGIN EXCLUSIVE").execute(&mut *own).await.unwrap();
+    sqlx::query("PRAGMA busy_timeout = 0")
+        .execute(&mut *own)
+        .await
+        .unwrap();
+    sqlx::query("BEGIN EXCLUSIVE")
+        .execute(&mut *own)
+        .await
+        .unwrap();
     sqlx::query("ROLLBACK").execute(&mut *own).await.unwrap();
 }
 
@@ -63,7 +69,10 @@ async fn a_read_that_is_dropped_at_any_await_leaves_the_pool_usable() {
 #[test]
 fn a_runtime_that_ends_during_writes_leaves_a_usable_store() {
     let folder = Folder::new();
-    let first = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let first = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let store = first.block_on(folder.store());
     for n in 0..50 {
         let store = store.clone();
@@ -81,7 +90,10 @@ fn a_runtime_that_ends_during_writes_leaves_a_usable_store() {
         });
     }
     first.shutdown_background();
-    let second = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let second = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     second.block_on(async {
         let again = folder.store().await;
         record(&again, "after", "run", "after").await;

@@ -6,7 +6,10 @@ use crate::support::{Folder, assert_unbroken_chains, live, number, record};
 
 #[test]
 fn twenty_writers_at_once_never_see_a_locked_database() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let folder = Folder::new();
     let store = runtime.block_on(folder.store());
     let barrier = Arc::new(Barrier::new(20));
@@ -18,16 +21,25 @@ fn twenty_writers_at_once_never_see_a_locked_database() {
                 barrier.wait();
                 // Half of them fight for one key, the others have their own.
                 for n in 0..25 {
-                    let key = if writer % 2 == 0 { "one".to_owned() } else { format!("{writer}-{n}") };
+                    let key = if writer % 2 == 0 {
+                        "one".to_owned()
+                    } else {
+                        format!("{writer}-{n}")
+                    };
                     handle.block_on(record(&store, &format!("{writer}-{n}"), "run", &key));
                 }
             })
         })
         .collect();
-    writers.into_iter().for_each(|writer| writer.join().unwrap());
+    writers
+        .into_iter()
+        .for_each(|writer| writer.join().unwrap());
     runtime.block_on(async {
         let pool = folder.pool().await;
-        assert_eq!(number(&pool, "SELECT COUNT(*) FROM kindgi_judgments").await, 500);
+        assert_eq!(
+            number(&pool, "SELECT COUNT(*) FROM kindgi_judgments").await,
+            500
+        );
         assert_eq!(live(&store).await.len(), 251);
         assert_unbroken_chains(&pool).await;
     });

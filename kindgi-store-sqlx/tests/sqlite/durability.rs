@@ -8,16 +8,25 @@ use crate::support::{Folder, record};
 /// How `PRAGMA synchronous` numbers its settings.
 async fn synchronous_after_a_write(durability: Option<Durability>) -> i64 {
     let folder = Folder::new();
-    let options = SqliteConnectOptions::new().filename(folder.file()).create_if_missing(true);
+    let options = SqliteConnectOptions::new()
+        .filename(folder.file())
+        .create_if_missing(true);
     // One connection, so that the one that wrote is the one that is asked.
-    let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap();
+    let pool = SqlitePoolOptions::new()
+        .max_connections(1)
+        .connect_with(options)
+        .await
+        .unwrap();
     let mut builder = SqlxStore::builder();
     if let Some(durability) = durability {
         builder = builder.durability(durability);
     }
     let store = builder.sqlite(pool.clone()).await.unwrap();
     record(&store, "a", "run", "key").await;
-    sqlx::query_scalar("PRAGMA synchronous").fetch_one(&pool).await.unwrap()
+    sqlx::query_scalar("PRAGMA synchronous")
+        .fetch_one(&pool)
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -35,6 +44,9 @@ async fn the_file_is_switched_to_write_ahead_logging() {
     let folder = Folder::new();
     folder.store().await;
     let pool = folder.pool().await;
-    let mode: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&pool).await.unwrap();
+    let mode: String = sqlx::query_scalar("PRAGMA journal_mode")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
     assert_eq!(mode, "wal");
 }

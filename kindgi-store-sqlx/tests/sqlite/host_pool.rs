@@ -11,19 +11,31 @@ use crate::support::{Folder, builder, judgment, live, record, tenant};
 async fn a_database_that_can_not_be_switched_keeps_every_promise() {
     // In memory: there is no write-ahead log, and one connection is the whole database.
     let options = SqliteConnectOptions::new().in_memory(true);
-    let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap();
+    let pool = SqlitePoolOptions::new()
+        .max_connections(1)
+        .connect_with(options)
+        .await
+        .unwrap();
     let store = builder().sqlite(pool.clone()).await.unwrap();
     record(&store, "a", "run", "key").await;
-    assert_eq!(record(&store, "b", "run", "key").await, Some("a".parse().unwrap()));
+    assert_eq!(
+        record(&store, "b", "run", "key").await,
+        Some("a".parse().unwrap())
+    );
     assert_eq!(live(&store).await, ["b"]);
-    let mode: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&pool).await.unwrap();
+    let mode: String = sqlx::query_scalar("PRAGMA journal_mode")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
     assert_eq!(mode, "memory");
 }
 
 #[tokio::test]
 async fn a_pool_without_a_free_connection_is_busy_and_nothing_is_written() {
     let folder = Folder::new();
-    let options = SqliteConnectOptions::new().filename(folder.file()).create_if_missing(true);
+    let options = SqliteConnectOptions::new()
+        .filename(folder.file())
+        .create_if_missing(true);
     let pool = SqlitePoolOptions::new()
         .max_connections(1)
         .acquire_timeout(Duration::from_millis(50))
@@ -39,7 +51,10 @@ async fn a_pool_without_a_free_connection_is_busy_and_nothing_is_written() {
         now: new.judgment.created_at,
         operation: None,
     };
-    let refused = store.record(write, &new, Some(&copy), None).await.unwrap_err();
+    let refused = store
+        .record(write, &new, Some(&copy), None)
+        .await
+        .unwrap_err();
     assert!(refused.is_busy(), "{refused:?}");
     let refused = store.judgment(&tenant, &new.judgment.id).await.unwrap_err();
     assert!(refused.is_busy(), "{refused:?}");
@@ -66,7 +81,10 @@ async fn a_lock_that_another_holds_too_long_is_busy_and_nothing_is_written() {
         now: new.judgment.created_at,
         operation: None,
     };
-    let refused = store.record(write, &new, Some(&copy), None).await.unwrap_err();
+    let refused = store
+        .record(write, &new, Some(&copy), None)
+        .await
+        .unwrap_err();
     assert!(refused.is_busy(), "{refused:?}");
     holding.rollback().await.unwrap();
     assert!(live(&store).await.is_empty());

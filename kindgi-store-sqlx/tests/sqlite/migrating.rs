@@ -27,7 +27,10 @@ async fn a_schema_newer_than_the_code_is_refused_and_not_touched() {
     let refused = builder().connect(&folder.url()).await.unwrap_err();
     assert_eq!(refused.kind(), OpenErrorKind::SchemaTooNew);
     assert!(refused.to_string().contains("99"), "{refused}");
-    assert_eq!(number(&pool, "SELECT MAX(version) FROM kindgi_schema").await, 99);
+    assert_eq!(
+        number(&pool, "SELECT MAX(version) FROM kindgi_schema").await,
+        99
+    );
 }
 
 #[tokio::test]
@@ -44,7 +47,10 @@ async fn a_hosts_tables_and_migrations_are_not_touched() {
     let store = folder.store().await;
     record(&store, "a", "run", "key").await;
     assert_eq!(number(&pool, "SELECT COUNT(*) FROM judgments").await, 1);
-    assert_eq!(number(&pool, "SELECT COUNT(*) FROM _sqlx_migrations").await, 0);
+    assert_eq!(
+        number(&pool, "SELECT COUNT(*) FROM _sqlx_migrations").await,
+        0
+    );
     let others = "SELECT COUNT(*) FROM sqlite_master WHERE name NOT LIKE 'kindgi\\_%' ESCAPE '\\' \
                   AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     assert_eq!(number(&pool, others).await, 2);
@@ -54,7 +60,11 @@ async fn a_hosts_tables_and_migrations_are_not_touched() {
 async fn two_prefixes_are_two_stores_in_one_file() {
     let folder = Folder::new();
     let one = folder.store().await;
-    let two = builder().table_prefix("other_").connect(&folder.url()).await.unwrap();
+    let two = builder()
+        .table_prefix("other_")
+        .connect(&folder.url())
+        .await
+        .unwrap();
     record(&one, "a", "run", "key").await;
     assert_eq!(live(&one).await, ["a"]);
     assert!(live(&two).await.is_empty());
@@ -66,14 +76,27 @@ async fn what_can_not_be_used_is_refused_with_a_reason() {
     let url = folder.url();
     let wide = "x".repeat(33);
     for prefix in ["", "1a", "A", "a b", "a;--", "é", &*wide] {
-        let refused = builder().table_prefix(prefix).connect(&url).await.unwrap_err();
+        let refused = builder()
+            .table_prefix(prefix)
+            .connect(&url)
+            .await
+            .unwrap_err();
         assert_eq!(refused.kind(), OpenErrorKind::Config, "{prefix:?}");
         assert!(refused.to_string().contains("prefix"), "{refused}");
     }
-    for url in ["", "mysql://x", "sqlite::memory:", "sqlite:x?mode=memory", "sqlite:x?mode=what"] {
+    for url in [
+        "",
+        "mysql://x",
+        "sqlite::memory:",
+        "sqlite:x?mode=memory",
+        "sqlite:x?mode=what",
+    ] {
         let refused = SqlxStore::builder().connect(url).await.unwrap_err();
         assert_eq!(refused.kind(), OpenErrorKind::Config, "{url:?}");
     }
-    let nowhere = SqlxStore::builder().connect("sqlite:/no/such/folder/x.db").await.unwrap_err();
+    let nowhere = SqlxStore::builder()
+        .connect("sqlite:/no/such/folder/x.db")
+        .await
+        .unwrap_err();
     assert_eq!(nowhere.kind(), OpenErrorKind::Database);
 }

@@ -14,7 +14,11 @@ fn start(folder: &Folder, name: &str) -> Child {
     let this = std::env::current_exe().unwrap();
     let mut command = Command::new(this);
     command.args(["--exact", "processes::a_process_that_writes"]);
-    command.env(FILE, folder.url()).env(NAME, name).spawn().unwrap()
+    command
+        .env(FILE, folder.url())
+        .env(NAME, name)
+        .spawn()
+        .unwrap()
 }
 
 /// The program of the processes. Started as one of all tests it has no file, and writes to one

@@ -57,7 +57,10 @@ async fn a_request_that_is_dropped_at_any_await_leaves_whole_judgments_and_a_usa
     let mut service = KindgiService::builder(engine).build();
     let mut dropped = 0;
     for times in 0..200 {
-        let body = format!(r#"{{"runId":"run","item":{{"key":"{}"}},"verdict":"yes"}}"#, times % 3);
+        let body = format!(
+            r#"{{"runId":"run","item":{{"key":"{}"}},"verdict":"yes"}}"#,
+            times % 3
+        );
         let write = service.call(request("POST", "/v1/judgments", body));
         dropped += usize::from(!poll_then_drop(write, times).await);
         let read = service.call(request("GET", "/v1/judgments?limit=1", String::new()));

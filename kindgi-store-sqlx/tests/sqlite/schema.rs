@@ -11,9 +11,9 @@ use crate::support::{Folder, at, record, tenant};
 async fn refused(pool: &SqlitePool, sql: &'static str) -> bool {
     match sqlx::query(sql).execute(pool).await {
         Ok(_) => false,
-        Err(e) => e.as_database_error().is_some_and(|e| {
-            e.is_unique_violation() || e.is_check_violation()
-        }),
+        Err(e) => e
+            .as_database_error()
+            .is_some_and(|e| e.is_unique_violation() || e.is_check_violation()),
     }
 }
 

@@ -35,7 +35,9 @@ impl Folder {
 
     /// A pool of the test's own on the file.
     pub(crate) async fn pool(&self) -> SqlitePool {
-        let options = SqliteConnectOptions::new().filename(self.file()).create_if_missing(true);
+        let options = SqliteConnectOptions::new()
+            .filename(self.file())
+            .create_if_missing(true);
         SqlitePool::connect_with(options).await.unwrap()
     }
 }
@@ -90,7 +92,13 @@ pub(crate) fn judgment(id: &str, run: &str, key: &str) -> (NewJudgment, RunCopy)
         superseded_by: None,
     };
     let item_value = None;
-    (NewJudgment { judgment, item_value }, copy)
+    (
+        NewJudgment {
+            judgment,
+            item_value,
+        },
+        copy,
+    )
 }
 
 /// Records a judgment that nothing stands against.
@@ -123,7 +131,10 @@ pub(crate) async fn live(store: &SqlxStore) -> Vec<String> {
             limit: Default::default(),
         };
         let all = kindgi_core::model::Readable::All;
-        let page = store.judgments(&tenant(), &Default::default(), &all, &keyset).await.unwrap();
+        let page = store
+            .judgments(&tenant(), &Default::default(), &all, &keyset)
+            .await
+            .unwrap();
         ids.extend(page.rows.iter().map(|row| row.id.to_string()));
         let Some(last) = page.rows.last().filter(|_| page.more) else {
             return ids;
@@ -155,5 +166,9 @@ pub(crate) async fn assert_unbroken_chains(pool: &SqlitePool) {
     assert_eq!(number(pool, forks).await, 0, "a chain forks");
     let keys = "SELECT COUNT(*) FROM (SELECT DISTINCT tenant, run, item_key FROM kindgi_judgments)";
     let live = "SELECT COUNT(*) FROM kindgi_judgments WHERE unregistered_at IS NULL";
-    assert_eq!(number(pool, keys).await, number(pool, live).await, "one lives for each key");
+    assert_eq!(
+        number(pool, keys).await,
+        number(pool, live).await,
+        "one lives for each key"
+    );
 }

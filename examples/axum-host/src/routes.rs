@@ -229,3 +229,32 @@ fn json(status: StatusCode, members: impl FnOnce(&mut ObjectWriter<'_>)) -> Resp
     let body = Writer::object(members);
     (status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use kindgi_core::{MemoryStore, host::Runs as _};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn erasing_clears_the_hosts_own_run_too() {
+        let demo = Demo::new(2).unwrap();
+        let runs = demo.runs.clone();
+        let who = demo.people.by_token("test-token").unwrap().clone();
+        let store = MemoryStore::new();
+        let engine = Engine::builder(store, runs.clone(), demo.people.clone()).build();
+
+        let path = Ok(Path("run-1".to_owned()));
+        let host = State(Host { demo, engine });
+        let answer = erase_run(host, Caller(who.clone()), path).await;
+        assert!(answer.is_ok_and(|answer| answer.status() == StatusCode::OK));
+
+        for (name, erased) in [("run-1", true), ("run-0", false)] {
+            let run = runs.run(&who.tenant, &name.parse().unwrap()).await;
+            let run = run.unwrap().unwrap();
+            assert_eq!(run.erased, erased, "{name}");
+            assert_eq!(run.input.is_null(), erased, "{name}");
+            assert_eq!(run.output.is_none(), erased, "{name}");
+        }
+    }
+}

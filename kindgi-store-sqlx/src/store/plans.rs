@@ -1,5 +1,7 @@
 //! Every filter of the lists has an index, which also gives the list's order.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use kindgi_core::{
     Timestamp,
     model::{ClassScope, Position, Readable, TenantId, Verdict},

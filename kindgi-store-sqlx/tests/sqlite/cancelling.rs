@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     pin::pin,
-    task::{Context, Poll, Waker},
+    task::{Context, Waker},
 };
 
 use crate::support::{Folder, assert_unbroken_chains, live, number, record};
@@ -13,7 +13,7 @@ pub(crate) async fn poll_then_drop<T>(future: impl Future<Output = T>, times: us
     let mut future = pin!(future);
     for _ in 0..times {
         let mut cx = Context::from_waker(Waker::noop());
-        if let Poll::Ready(_) = future.as_mut().poll(&mut cx) {
+        if future.as_mut().poll(&mut cx).is_ready() {
             return true;
         }
         tokio::task::yield_now().await;

@@ -39,22 +39,23 @@ impl Host {
         let mut command = command(&defaults);
         command.envs(variables.iter().copied());
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut printed = String::new();
+        let mut host = Self {
+            stdout: child.stdout.take().map(BufReader::new),
+            child,
+            address: SocketAddr::from(([127, 0, 0, 1], 0)),
+            printed: String::new(),
+        };
+        let stdout = host.stdout.as_mut().unwrap();
         loop {
-            let before = printed.len();
-            if stdout.read_line(&mut printed).unwrap() == 0 {
-                panic!("the host ended: {:?}; it printed: {printed}", child.wait());
+            let before = host.printed.len();
+            if stdout.read_line(&mut host.printed).unwrap() == 0 {
+                let ended = host.child.wait();
+                panic!("the host ended: {ended:?}; it printed: {}", host.printed);
             }
-            let line = printed[before..].trim_end();
+            let line = host.printed[before..].trim_end();
             if let Some(address) = line.strip_prefix("listening on http://") {
-                let address = address.parse().unwrap();
-                return Self {
-                    child,
-                    stdout: Some(stdout),
-                    address,
-                    printed,
-                };
+                host.address = address.parse().unwrap();
+                return host;
             }
         }
     }

@@ -69,6 +69,7 @@ pub mod host;
 pub mod json;
 pub mod memory;
 pub mod model;
+pub mod rules;
 pub mod store;
 
 #[doc = include_str!("docs/guide.md")]

@@ -41,6 +41,8 @@ id_type! {
     JudgmentId;
     /// A judge class's id.
     JudgeClassId;
+    /// A judging rule's id.
+    RuleId;
 }
 
 impl ItemKey {

@@ -7,6 +7,8 @@ mod context;
 mod correction;
 mod ids;
 mod judge_class;
+mod judging_queue;
+mod judging_rule;
 mod judgment;
 mod page;
 mod principal;
@@ -20,15 +22,20 @@ pub use correction::{
 };
 pub use ids::{
     AgentId, FlowId, ItemKey, JudgeClassId, JudgmentId, MAX_ID_CHARS, OrgId, ParticipantId,
-    PrincipalId, ProjectId, RunId, TenantId, Version,
+    PrincipalId, ProjectId, RuleId, RunId, TenantId, Version,
 };
 pub use judge_class::{
     AssertableBy, ClassName, ClassScope, Description, JudgeClass, MAX_PRINCIPAL_IDS, Weight,
+};
+pub use judging_queue::{AGENT_TURN, EndedRun, ItemState, TakenBy, Via};
+pub use judging_rule::{
+    JudgingRule, MAX_WHEN_ITEMS, MaxOpen, RuleName, RuleWhen, Sample, VersionMatch, WhenItems,
+    WhenSubjects,
 };
 pub use judgment::{
     Item, Judgment, JudgmentWithCopies, MAX_INTEGER, MAX_REASON_CHARS, Rank, Reason, Verdict,
 };
 pub use page::{Page, PageRequest, PageSize, Position};
-pub use principal::{AssertedBy, Principal, PrincipalKind, Readable, ReviewerRole};
+pub use principal::{AssertedBy, Principal, PrincipalKind, PrincipalRef, Readable, ReviewerRole};
 pub use run::{Run, RunCopy, RunStatus, Segment, SegmentKey, SegmentValue, Subject};
 pub use text::InvalidText;

@@ -71,6 +71,27 @@ pub struct AssertedBy {
     pub id: PrincipalId,
 }
 
+/// Who did something, in one text: `user:<id>` or `service_account:<id>`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PrincipalRef(std::sync::Arc<str>);
+
+impl PrincipalRef {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&Principal> for PrincipalRef {
+    fn from(who: &Principal) -> Self {
+        let kind = match who.kind {
+            PrincipalKind::User => "user",
+            PrincipalKind::Service => "service_account",
+        };
+        Self(format!("{kind}:{}", who.id).into())
+    }
+}
+
 /// A person or a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PrincipalKind {

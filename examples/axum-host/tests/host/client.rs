@@ -9,7 +9,7 @@ use std::{
 use kindgi_core::json::{Pointer, RawJson};
 
 /// So that a host that hangs fails the test instead of hanging it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An answer, its body as the text it came as.
 #[derive(Debug)]

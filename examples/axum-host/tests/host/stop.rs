@@ -4,9 +4,11 @@
 use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
+    thread,
+    time::Instant,
 };
 
-use crate::process::Host;
+use crate::{client::PATIENCE, process::Host};
 
 #[test]
 fn a_signal_ends_it_with_status_0() {
@@ -52,8 +54,10 @@ fn a_request_that_has_begun_is_answered_before_it_ends() {
     assert_eq!(&goes_on, b"HTTP/1.1 100 Continue\r\n\r\n");
     host.signal("TERM");
     // No new connection is taken once the signal has arrived.
+    let begin = Instant::now();
     while TcpStream::connect(host.address).is_ok() {
-        std::thread::yield_now();
+        assert!(begin.elapsed() < PATIENCE, "it still takes connections");
+        thread::yield_now();
     }
     busy.write_all(body.as_bytes()).unwrap();
     let mut answer = String::new();

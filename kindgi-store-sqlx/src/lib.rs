@@ -23,7 +23,22 @@
 //! # Several processes
 //!
 //! May share one SQLite file on one machine, also while they start. A write waits up to 10 s for
-//! another process's; then it is refused as busy, and nothing of it is written.
+//! another process's; then it is refused as busy, with all that stand in line behind it, and
+//! nothing of them is written.
+//!
+//! # What an erasure leaves
+//!
+//! Erased content is overwritten in the file (`secure_delete`), and SQLite's log is begun anew.
+//! While another connection reads an older state, the log keeps it until a later checkpoint.
+//! Copies of the file and of its log are the host's to look after.
+//!
+//! # What a list costs
+//!
+//! Each filter has an index that gives the list's order, so a page by one filter reads no more
+//! rows than it shows. Of several filters one index is used, the first of run, participant, class,
+//! agent or flow, project, verdict; the others are checked row by row on what it gives. A caller
+//! who may read several projects but not all walks the tenant's list, past what they may not
+//! read.
 
 #![cfg_attr(
     not(feature = "sqlite"),

@@ -53,6 +53,7 @@ async fn apply(
         return Ok(Applied::Newer(version));
     };
     for (version, migration) in (version + 1..).zip(missing) {
+        // No statement and no comment of ours has a semicolon at the end of a line but its own.
         for statement in migration.sql.replace("{}", prefix).split(";\n") {
             if !statement.trim().is_empty() {
                 connection.execute(&Sql::new(statement)).await?;

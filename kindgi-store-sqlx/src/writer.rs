@@ -79,8 +79,9 @@ where
 #[async_trait]
 pub(crate) trait Commit: Send + Sync + 'static {
     /// Runs each of the works, undoes those that fail, and commits the rest in one transaction;
-    /// then answers them all.
-    async fn commit(&self, group: Vec<Box<dyn Work>>);
+    /// then answers them all. Whether others may be tried now: not when the database was busy
+    /// for as long as it is waited for.
+    async fn commit(&self, group: Vec<Box<dyn Work>>) -> bool;
 }
 
 /// Works that wait for their turn.
@@ -108,7 +109,9 @@ impl Queue {
             drop(waiting);
             tokio::spawn(async move {
                 while let Some(group) = writing.next_group() {
-                    to.commit(group).await;
+                    if !to.commit(group).await {
+                        writing.refuse_line();
+                    }
                 }
             });
         }
@@ -127,6 +130,16 @@ struct Writing {
 }
 
 impl Writing {
+    /// Tells all that wait that the database is busy: they would each wait as long again.
+    fn refuse_line(&self) {
+        let works: Vec<_> = self.queue.lock().works.drain(..).collect();
+        for work in works {
+            work.answer(Err(DbError::Busy(
+                "the database was busy for too long".into(),
+            )));
+        }
+    }
+
     /// The works at the head of the line; with none, the writing is over.
     fn next_group(&mut self) -> Option<Vec<Box<dyn Work>>> {
         let mut waiting = self.queue.lock();
@@ -169,15 +182,17 @@ mod tests {
 
     #[async_trait]
     impl Commit for Gate {
-        async fn commit(&self, group: Vec<Box<dyn Work>>) {
+        async fn commit(&self, group: Vec<Box<dyn Work>>) -> bool {
             self.groups.send(group.len()).unwrap();
             self.turns.acquire().await.unwrap().forget();
             if group.len() == 13 {
                 panic!("a bad number");
             }
+            let go_on = group.len() != 7;
             for work in group {
                 work.answer(Err(DbError::other("committed")));
             }
+            go_on
         }
     }
 
@@ -207,6 +222,35 @@ mod tests {
             let fate = answer.await.unwrap().unwrap_err();
             assert_eq!(fate.to_string(), "committed");
         }
+    }
+
+    #[tokio::test]
+    async fn when_the_database_was_busy_all_that_wait_are_told_at_once() {
+        let (gate, mut seen) = gate();
+        let queue = Arc::new(Queue::default());
+        queue.push(work().0, Arc::clone(&gate));
+        assert_eq!(seen.recv().await, Some(1));
+        for _ in 0..7 {
+            queue.push(work().0, Arc::clone(&gate));
+        }
+        gate.turns.add_permits(1);
+        assert_eq!(seen.recv().await, Some(7));
+        // These come while the seven wait for the database.
+        let mut answers = Vec::new();
+        for _ in 0..5 {
+            let (work, answer) = work();
+            queue.push(work, Arc::clone(&gate));
+            answers.push(answer);
+        }
+        gate.turns.add_permits(1);
+        for answer in answers {
+            assert!(matches!(answer.await, Ok(Err(DbError::Busy(_)))));
+        }
+        let (next, answer) = work();
+        queue.push(next, Arc::clone(&gate));
+        gate.turns.add_permits(1);
+        assert_eq!(seen.recv().await, Some(1), "the next one to come is tried");
+        answer.await.unwrap().unwrap_err();
     }
 
     #[tokio::test]

@@ -95,7 +95,7 @@ pub(crate) async fn principal(
     };
     match authenticator.authenticate(token).await {
         Ok(principal) => Ok(principal),
-        Err(AuthError(Why::Failed(e))) => Err(Refusal::from_engine(&Error::from(e), is_read)),
+        Err(AuthError(Why::Failed(e))) => Err(Refusal::from_engine(Error::from(e), is_read)),
         Err(e) => {
             let code = match e.0 {
                 Why::Expired => Code::AuthExpired,

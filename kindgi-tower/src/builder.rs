@@ -39,7 +39,8 @@ impl KindgiServiceBuilder {
     }
 
     /// Where the service is mounted, for a host that leaves the prefix on the path, such as
-    /// `/kindgi`. It is taken off where it is there. Unset: no prefix.
+    /// `/kindgi`. It is taken off where it is there, so it must not be how the API's own paths
+    /// begin (`/v1`). Unset: no prefix.
     pub fn base_path(mut self, path: &str) -> Self {
         let path = path.trim_matches('/');
         self.base_path = match path {

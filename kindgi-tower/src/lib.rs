@@ -59,9 +59,14 @@
 //!
 //! A panic in one of the host's traits is answered 500; the service goes on.
 //!
+//! # What lies behind a 500
+//!
+//! Callers are told nothing of it. The host finds it in the response's extensions: [`Cause`].
+//!
 //! # Features
 //!
-//! - `tracing`: a write, which runs on a task of its own, stays in the span it was called in.
+//! - `tracing`: a write, which runs on a task of its own, stays in the span it was called in; and
+//!   what lies behind a 500 or 503 is an error event.
 
 mod auth;
 mod body;
@@ -88,5 +93,6 @@ pub use auth::{AuthError, Authenticator};
 pub use body::ResponseBody;
 pub use builder::KindgiServiceBuilder;
 pub use future::ResponseFuture;
+pub use refusal::Cause;
 pub use request_id::RequestId;
 pub use service::KindgiService;

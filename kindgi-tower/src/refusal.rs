@@ -1,6 +1,6 @@
 //! Why a request was refused: an error code, a message, and what helps the caller to mend it.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, error, fmt, sync::Arc};
 
 use kindgi_core::{Error, ErrorKind, json::Pointer};
 
@@ -35,6 +35,41 @@ pub(crate) enum Code {
     DatabaseBusy,
 }
 
+/// What lies behind an answer of 500 or 503, for the host: in the response's extensions, never
+/// in its body. Its [source](error::Error::source) is the store's or the host's own error.
+///
+/// With the feature `tracing` it is an error event, too, with the request's id.
+///
+/// ```
+/// # fn log(_: &str) {}
+/// fn look<B>(response: &http::Response<B>) {
+///     if let Some(cause) = response.extensions().get::<kindgi_tower::Cause>() {
+///         log(&cause.to_string());
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Cause(Arc<Error>);
+
+/// The error and all its sources, outermost first.
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut source = error::Error::source(&*self.0);
+        while let Some(error) = source {
+            write!(f, ": {error}")?;
+            source = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl error::Error for Cause {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        error::Error::source(&*self.0)
+    }
+}
+
 /// A refusal, on its way to the answer.
 #[derive(Debug)]
 pub(crate) struct Refusal(Box<Parts>);
@@ -50,6 +85,8 @@ pub(crate) struct Parts {
     pub(crate) max_bytes: Option<usize>,
     /// The methods that the path has.
     pub(crate) allow: Option<&'static str>,
+    /// What the caller isn't told.
+    pub(crate) cause: Option<Cause>,
 }
 
 impl Refusal {
@@ -61,6 +98,7 @@ impl Refusal {
             fields: Vec::new(),
             max_bytes: None,
             allow: None,
+            cause: None,
         }))
     }
 
@@ -113,7 +151,7 @@ impl Refusal {
 
     /// What the engine refused. Only a read may be answered as busy: whoever repeats a write
     /// must know what they do.
-    pub(crate) fn from_engine(error: &Error, is_read: bool) -> Self {
+    pub(crate) fn from_engine(error: Error, is_read: bool) -> Self {
         let code = match error.kind() {
             ErrorKind::BadInput => Code::BadInput,
             ErrorKind::ItemNotFound => Code::ItemNotFound,
@@ -129,11 +167,16 @@ impl Refusal {
             ErrorKind::RunErased => Code::RunErased,
             ErrorKind::TooLarge => Code::RequestTooLarge,
             ErrorKind::Busy if is_read => Code::DatabaseBusy,
-            // Nothing of the server's own trouble is told.
-            _ => return Self::internal(),
+            _ => Code::InternalServerError,
         };
-        let mut refusal = Self::new(code, error.message().to_owned());
+        // Nothing of the server's own trouble is told to the caller.
+        let is_own = matches!(code, Code::InternalServerError | Code::DatabaseBusy);
+        let mut refusal = match code {
+            Code::InternalServerError => Self::internal(),
+            _ => Self::new(code, error.message().to_owned()),
+        };
         refusal.0.field = error.field().map(str::to_owned);
+        refusal.0.cause = is_own.then(|| Cause(Arc::new(error)));
         refusal
     }
 }

@@ -121,6 +121,15 @@ fn refused(refusal: &Refusal, id: &RequestId) -> Response<ResponseBody> {
         });
     });
     let mut response = json(status, body);
+    if let Some(cause) = &refusal.cause {
+        #[cfg(feature = "tracing")]
+        tracing::error!(
+            request_id = id.as_str(),
+            status = status.as_u16(),
+            "{cause}"
+        );
+        response.extensions_mut().insert(cause.clone());
+    }
     let headers = response.headers_mut();
     match status {
         StatusCode::UNAUTHORIZED => {

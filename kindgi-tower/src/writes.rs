@@ -1,19 +1,21 @@
 //! Detached writes: a client that hangs up can't cancel one halfway.
 
-use std::{future::Future, sync::Arc};
+use std::{
+    future::Future,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::refusal::Refusal;
 
-/// More writes than there ever are in line: the most that one acquisition can ask for is 2^32.
-const LINE: u32 = u32::MAX >> 3;
-
 /// The writes in flight, and those in line.
 pub(crate) struct Writes {
-    /// A place in line, from the moment a write's body has arrived to its end.
-    line: Arc<Semaphore>,
-    /// A turn.
+    line: Arc<Line>,
     turns: Arc<Semaphore>,
 }
 
@@ -21,7 +23,7 @@ impl Writes {
     /// At most so many run at once.
     pub(crate) fn new(cap: u32) -> Self {
         Self {
-            line: Arc::new(Semaphore::new(LINE as usize)),
+            line: Arc::default(),
             turns: Arc::new(Semaphore::new(cap as usize)),
         }
     }
@@ -33,10 +35,7 @@ impl Writes {
         F: Future<Output = Result<T, Refusal>> + Send + 'static,
         T: Send + 'static,
     {
-        // At once, except while someone waits for the line to be empty.
-        let Ok(place) = Arc::clone(&self.line).acquire_owned().await else {
-            return Err(Refusal::internal());
-        };
+        let place = Place::in_line(&self.line);
         let turns = Arc::clone(&self.turns);
         let write = async move {
             let _place = place;
@@ -55,7 +54,39 @@ impl Writes {
 
     /// Waits until no write is in flight or in line.
     pub(crate) async fn drained(&self) {
-        // Taking every place there is means that no write has one.
-        let _ = self.line.acquire_many(LINE).await;
+        loop {
+            let mut emptied = pin!(self.line.emptied.notified());
+            // Before the look, so that the last one to leave in between is noticed.
+            emptied.as_mut().enable();
+            if self.line.places.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            emptied.await;
+        }
+    }
+}
+
+/// How many writes there are, from the moment their bodies have arrived to their ends.
+#[derive(Default)]
+struct Line {
+    places: AtomicUsize,
+    emptied: Notify,
+}
+
+/// One write's place.
+struct Place(Arc<Line>);
+
+impl Place {
+    fn in_line(line: &Arc<Line>) -> Self {
+        line.places.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(line))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.0.places.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.emptied.notify_waiters();
+        }
     }
 }

@@ -24,8 +24,9 @@ use crate::{
     store::{Applied, Keyset, Slice, Store, Write},
 };
 
-/// How often a decision is made again when what it was made on changed meanwhile.
-const ATTEMPTS: usize = 16;
+/// How often a decision is made again when what it was made on changed meanwhile. Each time,
+/// somebody else got theirs through; so this many must overtake one before it is given up.
+const ATTEMPTS: usize = 1024;
 
 /// The operations of the API on a store, for a host.
 ///

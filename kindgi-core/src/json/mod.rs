@@ -17,6 +17,7 @@
 //! [`Node`], which refuses what is deeper than asked for.
 
 mod canonical;
+mod compact;
 mod node;
 mod number;
 mod pointer;

@@ -21,8 +21,9 @@ use crate::{
     store::{Applied, Keyset, Slice, Write},
 };
 
-/// A backend that keeps everything in memory, behind one lock. Clones share the same data, which
-/// ends with the last of them.
+/// A backend that keeps everything in memory, behind one lock for all tenants. Clones share the
+/// same data, which ends with the last of them. A list that few rows match looks at many under that
+/// lock: it is for tests and for trying things out.
 ///
 /// ```
 /// use kindgi_core::{MemoryStore, store::Store};

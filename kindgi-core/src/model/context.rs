@@ -44,6 +44,12 @@ impl RunContext {
         }
     }
 
+    /// From the text that [`as_json`](Self::as_json) gave, for a backend that kept it. Nothing is
+    /// checked again.
+    pub fn from_stored(text: RawJson) -> Self {
+        Self(text)
+    }
+
     /// A context that says only which run was replayed.
     pub fn of_replay(run: &RunId) -> Self {
         Self(RawJson::object(|o| o.str("replayOf", run.as_str())))
@@ -187,14 +193,14 @@ fn rewrite(context: &RawJson, o: &mut ObjectWriter<'_>) -> Checked<()> {
                 let kept = kept.unwrap_or_default();
                 history_cut = kept.len() < items.len();
                 o.array(field.name, |a| kept.iter().for_each(|item| a.raw(item)));
+                if history_cut {
+                    o.bool("historyTruncated", true);
+                }
             }
             Shape::Flow => o.raw(field.name, &cut_flow(value)),
             _ if field.name == "historyTruncated" && history_cut => {}
             _ => o.raw(field.name, value),
         }
-    }
-    if history_cut {
-        o.bool("historyTruncated", true);
     }
     Ok(())
 }

@@ -95,7 +95,8 @@ pub struct CorrectedCall {
 /// was called.
 ///
 /// An object of at most [`MAX_ARGS`] distinct properties and [`MAX_ARGS_CHARS`] code points in
-/// canonical form (keys sorted, no white space, numbers as sent), kept verbatim.
+/// canonical form (keys sorted, no white space, numbers as sent). Kept as it was sent, to the digit and in its order,
+/// but for the white space between its tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Args(RawJson);
 
@@ -119,10 +120,10 @@ impl Args {
                 "must have at most 4000 characters in canonical form",
             ));
         }
-        Ok(Self(args))
+        Ok(Self(args.compact()))
     }
 
-    /// The object's text, as it was given.
+    /// The object's text, as it was given but for white space.
     pub fn as_json(&self) -> &RawJson {
         &self.0
     }

@@ -97,6 +97,20 @@ macro_rules! text_type {
             }
         }
 
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = $crate::model::InvalidText;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                Self::new(text)
+            }
+        }
+
         impl std::str::FromStr for $name {
             type Err = $crate::model::InvalidText;
 

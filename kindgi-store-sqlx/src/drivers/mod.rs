@@ -24,6 +24,12 @@ pub(crate) trait Database: Send + Sync + 'static {
     /// Does the work in one transaction, on a task of its own, so that dropping the caller's
     /// future can't leave a transaction open. When it is done, it is committed or undone.
     fn write(&self, work: Box<dyn Work>);
+
+    /// Does what it can that nothing of what was overwritten stays on disk.
+    async fn settle(&self);
+
+    /// Ends all connections, once what they do is done.
+    async fn close(&self);
 }
 
 /// A connection inside a transaction.

@@ -31,6 +31,8 @@ pub(crate) static DIALECT: Dialect = Dialect {
     name: "sqlite",
     // A transaction that begins to read and then writes can't wait for its turn.
     begin: "BEGIN IMMEDIATE",
+    // Its planner knows nothing of how many rows a value has, and so would choose at random.
+    unindexed: "+",
     migrations: &[Migration {
         name: "0001_judgments",
         sql: include_str!("../../migrations/sqlite/0001_judgments.sql"),
@@ -60,9 +62,7 @@ pub(crate) async fn connect(url: &str) -> Result<SqlitePool, OpenError> {
         .map_err(|e| OpenError::config(format!("the database's URL can't be used: {e}")))?
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
-        .busy_timeout(BUSY_TIMEOUT)
-        // Erased content must not stay in the file's free pages.
-        .pragma("secure_delete", "ON");
+        .busy_timeout(BUSY_TIMEOUT);
     let pool = SqlitePoolOptions::new()
         .max_connections(CONNECTIONS)
         .acquire_timeout(ACQUIRE_TIMEOUT);
@@ -105,20 +105,34 @@ impl Database for SqliteDatabase {
     fn write(&self, work: Box<dyn Work>) {
         self.queue.push(work, Arc::clone(&self.writer));
     }
+
+    async fn settle(&self) {
+        // The log holds what was there before until it is begun anew. Readers of an older state
+        // may keep it from that; then a later checkpoint does it.
+        let checkpoint = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)");
+        let _ = checkpoint.fetch_all(&self.pool).await;
+    }
+
+    async fn close(&self) {
+        self.pool.close().await;
+    }
 }
 
 #[async_trait]
 impl Commit for Writer {
-    async fn commit(&self, mut group: Vec<Box<dyn Work>>) {
+    async fn commit(&self, mut group: Vec<Box<dyn Work>>) -> bool {
         let fates = self.transact(&mut group).await;
         match fates {
-            Ok(fates) => group
-                .into_iter()
-                .zip(fates)
-                .for_each(|(work, fate)| work.answer(fate)),
-            Err(e) => group
-                .into_iter()
-                .for_each(|work| work.answer(Err(e.again()))),
+            Ok(fates) => {
+                let works = group.into_iter().zip(fates);
+                works.for_each(|(work, fate)| work.answer(fate));
+                true
+            }
+            Err(e) => {
+                let works = group.into_iter();
+                works.for_each(|work| work.answer(Err(e.again())));
+                !matches!(e, DbError::Busy(_))
+            }
         }
     }
 }
@@ -130,7 +144,10 @@ impl Writer {
         group: &mut [Box<dyn Work>],
     ) -> Result<Vec<Result<(), DbError>>, DbError> {
         let mut connection = self.pool.acquire().await.map_err(error)?;
-        // A setting of the connection, which may be the host's.
+        // Settings of the connection, which may be the host's. Erased content must not stay in the
+        // file's free pages.
+        let secure = sqlx::query("PRAGMA secure_delete = ON");
+        secure.fetch_all(&mut *connection).await.map_err(error)?;
         let synchronous = sqlx::query(match self.durability {
             Durability::Full => "PRAGMA synchronous = FULL",
             Durability::MayLoseLastWritesOnPowerLoss => "PRAGMA synchronous = NORMAL",

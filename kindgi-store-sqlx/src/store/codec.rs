@@ -121,9 +121,11 @@ pub(super) fn copy(run: kindgi_core::model::RunId, row: &mut Row) -> Result<RunC
     Ok(RunCopy {
         run,
         subject: subject(row)?,
-        input: json(row.text()?)?,
-        output: json(row.text()?)?,
-        context: opt_json(row.opt_text()?, RunContext::parse)?,
+        input: json(row.text()?),
+        output: json(row.text()?),
+        context: row
+            .opt_text()?
+            .map(|text| RunContext::from_stored(json(text))),
         segments: opt_json(row.opt_text()?, Segment::path_from_json)?,
         captured_at: time(row.int()?)?,
     })
@@ -248,14 +250,15 @@ pub(super) fn time(millis: i64) -> Result<Timestamp, DbError> {
     Timestamp::from_unix_millis(millis).ok_or_else(|| DbError::corrupt("a time"))
 }
 
-pub(super) fn json(text: String) -> Result<RawJson, DbError> {
-    RawJson::parse(text).map_err(|_| DbError::corrupt("a document"))
+/// A document as it was kept; it was checked when it came in.
+pub(super) fn json(text: String) -> RawJson {
+    RawJson::from_stored(text)
 }
 
 fn opt_json<T, E>(
     text: Option<String>,
     decode: impl Fn(&RawJson) -> Result<T, E>,
 ) -> Result<Option<T>, DbError> {
-    let decode = |text| decode(&json(text)?).map_err(|_| DbError::corrupt("a document"));
+    let decode = |text| decode(&json(text)).map_err(|_| DbError::corrupt("a document"));
     text.map(decode).transpose()
 }

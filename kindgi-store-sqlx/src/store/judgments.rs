@@ -15,6 +15,7 @@ use super::{
     is_readable, newest_first, slice,
 };
 use crate::{
+    dialect::Dialect,
     drivers::Connection,
     error::DbError,
     sql::{Cell, Row, Sql},
@@ -85,64 +86,101 @@ impl JudgmentStore for SqlxStore {
         readable: &Readable,
         keyset: &Keyset,
     ) -> StoreResult<Slice<Judgment>> {
-        let sql = list(&self.tables.judgments, tenant, filter, readable, keyset);
+        let (table, dialect) = (&self.tables.judgments, self.database.dialect());
+        let sql = list(table, dialect, tenant, filter, readable, keyset);
         let rows = self.database.read(&sql).await?;
         Ok(slice(rows, keyset, |row| codec::judgment(tenant, row))?)
     }
 }
 
-/// The statement of a list. Every filter has an index of its own that gives the list's order.
+/// The statement of a list. Every filter has an index of its own that gives the list's order; of
+/// several filters the one that leaves the fewest rows, as a rule, is the one whose index is used.
 pub(super) fn list(
     table: &str,
+    dialect: &Dialect,
     tenant: &TenantId,
     filter: &JudgmentFilter,
     readable: &Readable,
     keyset: &Keyset,
 ) -> Sql {
+    let f = filter;
+    let kind = match (
+        f.agent.is_some() || f.agent_version.is_some(),
+        f.flow.is_some(),
+    ) {
+        (false, false) => None,
+        (true, false) => Some("agent"),
+        (false, true) => Some("flow"),
+        // Nothing is both.
+        (true, true) => Some("neither"),
+    };
+    let subject = f
+        .agent
+        .as_ref()
+        .map(|a| a.as_str())
+        .or(f.flow.as_ref().map(|f| f.as_str()));
+    let of = |column, value| -> (&str, Option<&str>) { (column, value) };
+    // What leaves fewest rows first. Columns of one group are one index's.
+    let groups: [&[_]; 5] = [
+        &[of("run", f.run.as_ref().map(|run| run.as_str()))],
+        &[of(
+            "participant",
+            f.participant.as_ref().map(|p| p.as_str()),
+        )],
+        &[of("class", f.class.as_ref().map(|class| class.as_str()))],
+        &[
+            of("subject_id", subject),
+            of("subject_kind", kind),
+            of(
+                "version",
+                f.agent_version.as_ref().map(|version| version.as_str()),
+            ),
+        ],
+        // Of one project; an index of several gives no order.
+        &[of("project", only(readable))],
+    ];
     let mut sql = Sql::new(format!(
         "SELECT {JUDGMENT} FROM {table} WHERE tenant = ? AND unregistered_at IS NULL"
     ))
     .bind(tenant.as_str());
-    if let Some(readable) = is_readable("project", readable) {
-        sql = sql
-            .push(" AND ")
-            .push(&readable.text)
-            .bind_all(readable.args);
+    let mut unindexed = "";
+    for group in groups {
+        for (column, value) in group {
+            sql = sql.and_is(&format!("{unindexed}{column}"), *value);
+        }
+        if group.iter().any(|(_, value)| value.is_some()) {
+            unindexed = dialect.unindexed;
+        }
     }
-    if filter.agent.is_some() || filter.agent_version.is_some() {
-        sql = sql.push(" AND subject_kind = 'agent'");
+    let verdict = f.verdict.map(|verdict| verdict.as_str());
+    sql = sql.and_is(&format!("{unindexed}verdict"), verdict);
+    if only(readable).is_none() {
+        let project = format!("{}project", dialect.unindexed);
+        if let Some(readable) = is_readable(&project, readable) {
+            sql = sql
+                .push(" AND ")
+                .push(&readable.text)
+                .bind_all(readable.args);
+        }
     }
-    if filter.flow.is_some() {
-        sql = sql.push(" AND subject_kind = 'flow'");
-    }
-    let sql = sql
-        .and_is("run", filter.run.as_ref().map(|run| run.as_str()))
-        .and_is(
-            "subject_id",
-            filter.agent.as_ref().map(|agent| agent.as_str()),
-        )
-        .and_is(
-            "version",
-            filter
-                .agent_version
-                .as_ref()
-                .map(|version| version.as_str()),
-        )
-        .and_is("subject_id", filter.flow.as_ref().map(|flow| flow.as_str()))
-        .and_is("verdict", filter.verdict.map(|verdict| verdict.as_str()))
-        .and_is("class", filter.class.as_ref().map(|class| class.as_str()))
-        .and_is(
-            "participant",
-            filter.participant.as_ref().map(|p| p.as_str()),
-        );
     newest_first(sql, keyset)
+}
+
+/// The one project that is readable, if it is only one.
+fn only(readable: &Readable) -> Option<&str> {
+    match readable {
+        Readable::Only(projects) if projects.len() == 1 => {
+            projects.first().map(|project| project.as_str())
+        }
+        _ => None,
+    }
 }
 
 fn with_copies(tenant: &TenantId, mut row: Row) -> Result<JudgmentWithCopies, DbError> {
     let judgment = codec::judgment(tenant, &mut row)?;
     Ok(JudgmentWithCopies {
         run: codec::copy(judgment.run.clone(), &mut row)?,
-        item_value: row.opt_text()?.map(codec::json).transpose()?,
+        item_value: row.opt_text()?.map(codec::json),
         judgment,
     })
 }

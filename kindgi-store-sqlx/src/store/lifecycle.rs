@@ -21,7 +21,9 @@ impl Lifecycle for SqlxStore {
         let erased = self.write(move |connection| {
             Box::pin(async move { steps.erase_run(connection, &run).await })
         });
-        Ok(erased.await?)
+        erased.await?;
+        self.database.settle().await;
+        Ok(())
     }
 
     async fn is_erased(&self, tenant: &TenantId, run: &RunId) -> StoreResult<bool> {

@@ -9,7 +9,11 @@ use kindgi_core::{
 };
 use sqlx::{AssertSqlSafe, Row as _, SqlitePool};
 
-use crate::sql::{Cell, Sql};
+use super::judgments::list;
+use crate::{
+    drivers::sqlite::DIALECT,
+    sql::{Cell, Sql},
+};
 
 /// How SQLite would go about a statement.
 async fn plan(pool: &SqlitePool, sql: &Sql) -> String {
@@ -54,44 +58,99 @@ fn assert_index(plan: &str, index: &str, what: &str) {
     assert!(!plan.contains("SCAN"), "{what} scans: {plan}");
 }
 
+/// A filter: its index, and how it is set.
+type Filter = (&'static str, fn(&mut JudgmentFilter, &mut Readable));
+
+/// All filters, in the order in which one is chosen of several.
+const FILTERS: [Filter; 8] = [
+    ("kindgi_judgments_run", |f, _| {
+        f.run = Some("run".parse().unwrap());
+    }),
+    ("kindgi_judgments_participant", |f, _| {
+        f.participant = Some("participant".parse().unwrap());
+    }),
+    ("kindgi_judgments_class", |f, _| {
+        f.class = Some("class".parse().unwrap());
+    }),
+    ("kindgi_judgments_version", |f, _| {
+        f.agent = Some("agent".parse().unwrap());
+        f.agent_version = Some("1".parse().unwrap());
+    }),
+    ("kindgi_judgments_subject", |f, _| {
+        f.flow = Some("flow".parse().unwrap());
+        (f.agent, f.agent_version) = (None, None);
+    }),
+    ("kindgi_judgments_subject", |f, _| {
+        f.agent = Some("agent".parse().unwrap());
+        (f.flow, f.agent_version) = (None, None);
+    }),
+    ("kindgi_judgments_project", |_, readable| {
+        *readable = Readable::Only(["project".parse().unwrap()].into());
+    }),
+    ("kindgi_judgments_verdict", |f, _| {
+        f.verdict = Some(Verdict::No)
+    }),
+];
+
+/// Whether a list by these filters, the first and a later page of it, goes by this index.
+async fn assert_list(pool: &SqlitePool, index: &str, filters: &[Filter]) {
+    let tenant: TenantId = "acme".parse().unwrap();
+    let (mut filter, mut readable) = (JudgmentFilter::default(), Readable::All);
+    for (_, set) in filters {
+        set(&mut filter, &mut readable);
+    }
+    for keyset in pages() {
+        let list = list(
+            "kindgi_judgments",
+            &DIALECT,
+            &tenant,
+            &filter,
+            &readable,
+            &keyset,
+        );
+        assert_index(&plan(pool, &list).await, index, &list.text);
+    }
+}
+
 #[tokio::test]
 async fn every_filter_of_the_list_of_judgments_has_an_index() {
     let (_folder, pool) = pool().await;
-    let tenant: TenantId = "acme".parse().unwrap();
-    let all = Readable::All;
-    let one = Readable::Only([("project").parse().unwrap()].into());
-    let filter = |set: fn(&mut JudgmentFilter)| {
-        let mut filter = JudgmentFilter::default();
-        set(&mut filter);
-        filter
-    };
-    let none = filter(|_| {});
-    let run = filter(|f| f.run = Some("run".parse().unwrap()));
-    let agent = filter(|f| f.agent = Some("agent".parse().unwrap()));
-    let version = filter(|f| {
-        f.agent = Some("agent".parse().unwrap());
-        f.agent_version = Some("1".parse().unwrap());
-    });
-    let flow = filter(|f| f.flow = Some("flow".parse().unwrap()));
-    let verdict = filter(|f| f.verdict = Some(Verdict::No));
-    let class = filter(|f| f.class = Some("class".parse().unwrap()));
-    let participant = filter(|f| f.participant = Some("p".parse().unwrap()));
-    for (index, filter, readable) in [
-        ("kindgi_judgments_list", &none, &all),
-        ("kindgi_judgments_project", &none, &one),
-        ("kindgi_judgments_run", &run, &all),
-        ("kindgi_judgments_subject", &agent, &all),
-        ("kindgi_judgments_version", &version, &all),
-        ("kindgi_judgments_subject", &flow, &all),
-        ("kindgi_judgments_verdict", &verdict, &all),
-        ("kindgi_judgments_class", &class, &all),
-        ("kindgi_judgments_participant", &participant, &all),
-    ] {
-        for keyset in pages() {
-            let list =
-                super::judgments::list("kindgi_judgments", &tenant, filter, readable, &keyset);
-            assert_index(&plan(&pool, &list).await, index, &list.text);
+    assert_list(&pool, "kindgi_judgments_list", &[]).await;
+    for filter in FILTERS {
+        assert_list(&pool, filter.0, &[filter]).await;
+    }
+}
+
+#[tokio::test]
+async fn of_two_filters_the_one_that_leaves_fewer_rows_has_the_index() {
+    let (_folder, pool) = pool().await;
+    for (n, first) in FILTERS.iter().enumerate() {
+        for second in &FILTERS[n + 1..] {
+            let of_subject = |filter: &Filter| {
+                matches!(
+                    filter.0,
+                    "kindgi_judgments_subject" | "kindgi_judgments_version"
+                )
+            };
+            if !(of_subject(first) && of_subject(second)) {
+                assert_list(&pool, first.0, &[*first, *second]).await;
+            }
         }
+    }
+}
+
+#[tokio::test]
+async fn several_projects_do_not_keep_a_filter_from_its_index() {
+    let (_folder, pool) = pool().await;
+    let several: Filter = ("kindgi_judgments_list", |_, readable| {
+        *readable = Readable::Only(["one".parse().unwrap(), "two".parse().unwrap()].into());
+    });
+    assert_list(&pool, several.0, &[several]).await;
+    for filter in FILTERS
+        .into_iter()
+        .filter(|filter| filter.0 != "kindgi_judgments_project")
+    {
+        assert_list(&pool, filter.0, &[filter, several]).await;
     }
 }
 

@@ -6,6 +6,7 @@
 mod cancelling;
 mod contention;
 mod durability;
+mod erasing;
 mod host_pool;
 mod migrating;
 mod processes;

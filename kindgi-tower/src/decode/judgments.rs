@@ -94,10 +94,9 @@ fn correction(d: &mut Decoder, value: &Value<'_>) -> Option<Correction> {
 fn call(d: &mut Decoder, value: &Value<'_>) -> Option<CorrectedCall> {
     let fields = d.object(value, &["tool", "args"])?;
     let tool = d.required(&fields, "tool").and_then(|v| d.text(&v));
-    // Detached, so that a kept judgment doesn't keep the whole body.
     let args = d
         .required(&fields, "args")
-        .and_then(|v| d.valid(&v.at, Args::new(v.raw().detached())));
+        .and_then(|v| d.valid(&v.at, Args::new(v.raw())));
     Some(CorrectedCall {
         tool: tool?,
         args: args?,

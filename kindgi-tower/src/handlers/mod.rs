@@ -68,6 +68,6 @@ impl Call {
 
     fn refused(&self) -> impl Fn(Error) -> Refusal + use<> {
         let is_read = self.is_read;
-        move |error| Refusal::from_engine(&error, is_read)
+        move |error| Refusal::from_engine(error, is_read)
     }
 }

@@ -69,11 +69,11 @@ fn reviewer_roles_are_admin_standard_and_none() {
             .expect(201)
             .text("/id")
     };
-    let (standard, admin) = (class("standard"), class("admin"));
+    let (standard, senior, admin) = (class("standard"), class("senior"), class("admin"));
     for (token, class, status) in [
         ("test-token", &admin, 201),
         ("judge-token", &standard, 201),
-        ("judge-token", &admin, 403),
+        ("judge-token", &senior, 403),
         ("service-token", &standard, 403),
     ] {
         let body = format!(

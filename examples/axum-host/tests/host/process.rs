@@ -23,6 +23,27 @@ pub(crate) fn command(variables: &[(&str, &str)]) -> Command {
     command
 }
 
+/// Starts a host that must not get ready; gives the status that it ends with and what it says.
+#[track_caller]
+pub(crate) fn refused(variables: &[(&str, &str)]) -> (Option<i32>, String) {
+    let mut command = command(&[("PORT", "0"), ("DATABASE_URL", "memory:"), ("RUNS", "0")]);
+    command.envs(variables.iter().copied());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // One that gets ready says so and would not end.
+    let mut line = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    if stdout.read_line(&mut line).unwrap() > 0 {
+        child.kill().unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(line, "", "it got ready with {variables:?}");
+    (
+        output.status.code(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
 /// A host that is ready.
 pub(crate) struct Host {
     child: Child,

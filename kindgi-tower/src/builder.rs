@@ -50,8 +50,8 @@ impl KindgiServiceBuilder {
         self
     }
 
-    /// The most bytes a request's body may have: 1 MiB unless said. A larger one is answered 413
-    /// as soon as it is known to be.
+    /// The most bytes a request's body may have: 1 MiB unless said. A larger one is answered 413;
+    /// at most 1 MiB more of it is read, and thrown away, so that its client gets to see that.
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.max_body_bytes = bytes;
         self

@@ -87,7 +87,7 @@ where
     if is_read {
         return call.answer().await;
     }
-    call.body = body::collect(body, shared.max_body_bytes).await?;
+    call.body = body::collect(body, shared.max_body_bytes).await?.into();
     media_type(&call.headers)?;
     shared.writes.run(call.answer()).await
 }

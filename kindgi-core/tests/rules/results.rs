@@ -65,8 +65,7 @@ proptest! {
     #[test]
     fn groups_are_ordered_and_each_is_there_once(told in told()) {
         let groups = groups(&told, weight);
-        for pair in groups.windows(2) {
-            let [a, b] = pair else { unreachable!() };
+        for (a, b) in groups.iter().zip(groups.iter().skip(1)) {
             let key = |g: &Group| (g.agent_version.is_none(), g.agent_version.clone());
             let later = a.rule_version > b.rule_version
                 || (a.rule_version == b.rule_version && key(a) < key(b));

@@ -77,3 +77,45 @@ async fn a_request_that_is_dropped_at_any_await_leaves_whole_judgments_and_a_usa
     assert_eq!(rows, 199, "all but the one that was never polled");
     assert_eq!(live(&folder.store().await).await.len(), 3);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crowd_that_changes_a_class_and_judges_under_it_gets_through() {
+    let folder = Folder::new();
+    let engine = Engine::builder(folder.store().await, Host, Host).build();
+    let service = KindgiService::builder(engine).build();
+    let send = |method: &'static str, path: String, body: String| {
+        let mut service = service.clone();
+        async move {
+            let response = service.call(request(method, &path, body)).await.unwrap();
+            let status = response.status().as_u16();
+            let body = http_body_util::BodyExt::collect(response.into_body())
+                .await
+                .unwrap();
+            (status, String::from_utf8(body.to_bytes().to_vec()).unwrap())
+        }
+    };
+    let class = r#"{"scope":{"kind":"tenant"},"name":"expert","weight":1}"#.to_owned();
+    let (status, class) = send("POST", "/v1/judge-classes".to_owned(), class).await;
+    assert_eq!(status, 201, "{class}");
+    let class = class.split('"').nth(3).unwrap().to_owned();
+    let mut crowd = Vec::new();
+    for n in 0..100 {
+        let path = format!("/v1/judge-classes/{class}");
+        crowd.push(tokio::spawn(send(
+            "PATCH",
+            path,
+            format!(r#"{{"weight":{n}}}"#),
+        )));
+        let item = format!(r#""item":{{"key":"{n}"}},"judgeClassId":"{class}""#);
+        let body = format!(r#"{{"runId":"run",{item},"verdict":"yes"}}"#);
+        crowd.push(tokio::spawn(send("POST", "/v1/judgments".to_owned(), body)));
+    }
+    for one in crowd {
+        let (status, body) = one.await.unwrap();
+        assert!(matches!(status, 200 | 201), "{status}: {body}");
+    }
+    let pool = folder.pool().await;
+    let revision = number(&pool, "SELECT revision FROM kindgi_classes").await;
+    assert_eq!(revision, 101);
+    assert_eq!(live(&folder.store().await).await.len(), 100);
+}

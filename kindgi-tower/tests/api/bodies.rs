@@ -1,7 +1,12 @@
 //! Bodies: their size, their media type, and strict JSON.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use http::{HeaderValue, Method, Request, header};
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
@@ -73,12 +78,37 @@ async fn a_body_in_chunks_is_capped_while_it_streams() {
     let whole = r#"{"runId":"run-1","item":{"key":"k"},"verdict":"yes"}"#;
     let (one, two) = whole.split_at(20);
     chunked(&app, vec![Ok(one), Ok(""), Ok(two)]).await.is(201);
-    // What follows the cap is never read: it would be an error.
+    // Over the cap is over the cap, also when it breaks off later.
     let endless = vec![Ok(whole), Ok(whole), Err("read on")];
     chunked(&app, endless).await.refused("request-too-large");
     chunked(&app, vec![Ok(one), Err("hung up")])
         .await
         .refused("bad-input");
+}
+
+/// How many bytes of a body in pieces of 1 KiB are read until the answer, of so many there are.
+async fn bytes_read(app: &App, pieces: usize) -> usize {
+    let read = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&read);
+    let pieces = stream::iter(0..pieces).map(move |_| {
+        count.fetch_add(1024, Ordering::SeqCst);
+        Ok::<_, BoxError>(Frame::data(Bytes::from_static(&[b' '; 1024])))
+    });
+    let request = Request::post("/v1/judgments")
+        .header(header::AUTHORIZATION, "Bearer judge")
+        .body(StreamBody::new(pieces))
+        .unwrap();
+    app.send(request).await.refused("request-too-large");
+    read.load(Ordering::SeqCst)
+}
+
+#[tokio::test]
+async fn a_body_over_the_cap_is_read_to_its_end_unless_it_is_far_over() {
+    let app = App::with(|builder| builder.max_body_bytes(64));
+    // So that its client, still sending, gets to see the answer.
+    assert_eq!(bytes_read(&app, 1).await, 1024);
+    assert_eq!(bytes_read(&app, 1024).await, 1 << 20);
+    assert_eq!(bytes_read(&app, usize::MAX).await, (1 << 20) + 1024);
 }
 
 #[tokio::test]

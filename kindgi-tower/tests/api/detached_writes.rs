@@ -265,3 +265,21 @@ async fn drained_is_ready_at_once_where_nothing_is_in_flight() {
     app.judge("judge", "run-1", "k").await;
     app.service.drained().await;
 }
+
+#[tokio::test]
+async fn a_write_that_comes_while_someone_waits_for_the_drain_finishes_too() {
+    let (app, gate) = gated(8).await;
+    let mut first = pin!(app.service.clone().oneshot(post(&app, "a")));
+    assert!(!is_ready(&mut first).await);
+    gate.arrival().await;
+    let mut drained = pin!(app.service.drained());
+    assert!(!is_ready(&mut drained).await);
+    {
+        let mut late = pin!(app.service.clone().oneshot(post(&app, "b")));
+        assert!(!is_ready(&mut late).await);
+    }
+    gate.let_through();
+    gate.let_through();
+    drained.await;
+    assert_eq!(app.ids("judge", "/v1/judgments").await.len(), 3);
+}

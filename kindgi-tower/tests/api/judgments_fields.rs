@@ -43,7 +43,7 @@ async fn a_judgment_is_answered_with_all_its_fields_and_nothing_else() {
     let answer = app.record("judge", &all).await.is(201);
     let id = answer.text("/id");
     let most = format!(
-        r#"{{"id":"{id}","tenantId":"acme","projectId":"p1","runId":"run-1","subject":{{"kind":"agent","id":"acme.matcher","version":"1.2.0"}},"item":{{"key":"all","pointer":"","rank":3}},"verdict":"no","reason":"because","correction":{{"calls":[{{"tool":"t","args":{{ "a" : 1.0 }}}}],"notCalled":["x"]}},"judgeClassId":"{class}","restricted":true,"assertedBy":{{"kind":"user","id":"judge"}},"participantId":"p","createdAt":"2026-01-01T00:00:00.000Z"}}"#
+        r#"{{"id":"{id}","tenantId":"acme","projectId":"p1","runId":"run-1","subject":{{"kind":"agent","id":"acme.matcher","version":"1.2.0"}},"item":{{"key":"all","pointer":"","rank":3}},"verdict":"no","reason":"because","correction":{{"calls":[{{"tool":"t","args":{{"a":1.0}}}}],"notCalled":["x"]}},"judgeClassId":"{class}","restricted":true,"assertedBy":{{"kind":"user","id":"judge"}},"participantId":"p","createdAt":"2026-01-01T00:00:00.000Z"}}"#
     );
     assert_eq!(answer.body, most);
     // Lists and the fetched one say the same.

@@ -6,6 +6,7 @@ mod common;
 
 mod authentication;
 mod bodies;
+mod causes;
 mod cursors;
 mod detached_writes;
 mod erased_runs;

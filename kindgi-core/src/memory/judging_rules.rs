@@ -67,11 +67,17 @@ impl Rules {
     }
 
     fn stop(&mut self, project: &ProjectId, id: &RuleId, now: Timestamp) -> RuleStopped {
-        let live = self.latest(project, id).filter(|rule| rule.unregistered_at.is_none());
+        let live = self
+            .latest(project, id)
+            .filter(|rule| rule.unregistered_at.is_none());
         let Some(at) = live.map(|latest| now.max(latest.created_at)) else {
             return RuleStopped::NotLive;
         };
-        let versions = self.versions.get_mut(id).map(Vec::as_mut_slice).unwrap_or_default();
+        let versions = self
+            .versions
+            .get_mut(id)
+            .map(Vec::as_mut_slice)
+            .unwrap_or_default();
         for version in &mut *versions {
             version.unregistered_at = Some(at);
         }
@@ -110,7 +116,11 @@ impl Rules {
     ) -> Option<Slice<JudgingRule>> {
         let versions = self.of(project, id)?.iter().rev();
         let mut older = versions.filter(|rule| before.is_none_or(|before| rule.version < before));
-        let rows = older.by_ref().take(usize::from(limit.get())).cloned().collect();
+        let rows = older
+            .by_ref()
+            .take(usize::from(limit.get()))
+            .cloned()
+            .collect();
         let more = older.next().is_some();
         Some(Slice { rows, more })
     }

@@ -149,6 +149,8 @@ impl<T: JudgingRuleStore + ?Sized> JudgingRuleStore for Arc<T> {
         before: Option<u32>,
         limit: PageSize,
     ) -> StoreResult<Option<Slice<JudgingRule>>> {
-        (**self).rule_versions(tenant, project, id, before, limit).await
+        (**self)
+            .rule_versions(tenant, project, id, before, limit)
+            .await
     }
 }

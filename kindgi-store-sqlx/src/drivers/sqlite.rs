@@ -31,10 +31,16 @@ pub(crate) static DIALECT: Dialect = Dialect {
     name: "sqlite",
     // A transaction that begins to read and then writes can't wait for its turn.
     begin: "BEGIN IMMEDIATE",
-    migrations: &[Migration {
-        name: "0001_judgments",
-        sql: include_str!("../../migrations/sqlite/0001_judgments.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "0001_judgments",
+            sql: include_str!("../../migrations/sqlite/0001_judgments.sql"),
+        },
+        Migration {
+            name: "0002_judging_rules",
+            sql: include_str!("../../migrations/sqlite/0002_judging_rules.sql"),
+        },
+    ],
 };
 
 /// A pool of connections to a SQLite file, of which one at a time writes.

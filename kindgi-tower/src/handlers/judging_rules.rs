@@ -87,18 +87,17 @@ pub(super) async fn versions(call: Call) -> Result<Answer, Refusal> {
     let query: Query = call.query(PAGE)?;
     let (project, id) = place(&call)?;
     let binding = call.binding(&query);
-    let request = query.page(&binding);
+    let size = query.size()?;
     // An unknown rule is one whatever the cursor.
-    let (before, size) = match &request {
-        Ok(request) => (request.after.as_ref().and_then(version_at), request.size),
-        Err(_) => (None, Default::default()),
-    };
+    let after = query.after(&binding);
+    let position = after.as_ref().ok().and_then(Option::as_ref);
+    let before = position.and_then(version_at);
     let engine = &call.engine;
     let found = engine
         .judging_rule_versions(&call.who, &project, &id, before, size)
         .await;
     let (rows, more) = found.map_err(call.refused())?;
-    request?;
+    after?;
     let next = rows.last().filter(|_| more).map(position_of);
     let page = Page { rows, next };
     Ok(Answer::ok(wire::page(

@@ -44,6 +44,8 @@ pub enum ErrorKind {
     JudgmentNotFound,
     /// No such judge class for this caller, or no live one (`judge-class-not-found`).
     JudgeClassNotFound,
+    /// No such judging rule for this caller, or no live one (`judging-rule-not-found`).
+    JudgingRuleNotFound,
     /// The run has no output to judge yet, or never will (`run-not-finished`).
     RunNotFinished,
     /// A live judge class of the scope has this name (`judge-class-name-taken`).
@@ -111,6 +113,7 @@ impl Error {
                 | ErrorKind::ProjectNotFound
                 | ErrorKind::JudgmentNotFound
                 | ErrorKind::JudgeClassNotFound
+                | ErrorKind::JudgingRuleNotFound
         )
     }
 }

@@ -25,7 +25,7 @@ pub trait Runs: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Permission<'a> {
-    /// Read the judgments of a project.
+    /// Read the judgments and judging rules of a project.
     Read {
         /// Which project.
         project: &'a ProjectId,
@@ -37,7 +37,7 @@ pub enum Permission<'a> {
         /// Which run.
         run: &'a RunId,
     },
-    /// Remove judgments of a project, anyone's.
+    /// Remove judgments of a project, anyone's, and manage its judging rules.
     Write {
         /// Which project.
         project: &'a ProjectId,

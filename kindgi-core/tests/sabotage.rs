@@ -23,13 +23,23 @@ mod breaks {
             RemovedTwice,
             MoreIsGuessed,
             ClassUncheckedByRecord,
+            RuleClassUnchecked,
+            RuleClassCheckedFirst,
+            RuleProjectIgnoredById,
+            SampleInHalf,
+            VersionsFromBefore,
         ]
     }
     pub(super) fn concurrent_rounds_equal_some_order() -> Vec<Fault> {
-        vec![RemoveReadsThenWrites, SupersedeRaces]
+        vec![RemoveReadsThenWrites, SupersedeRaces, RuleVersionRaces]
     }
     pub(super) fn a_dropped_future_leaves_all_or_nothing() -> Vec<Fault> {
-        vec![SupersedeInTwoSteps, CopyInAStepOfItsOwn]
+        vec![
+            SupersedeInTwoSteps,
+            CopyInAStepOfItsOwn,
+            StopInTwoSteps,
+            RuleListedInAStepOfItsOwn,
+        ]
     }
     pub(super) fn one_live_judgment_per_key_under_concurrency() -> Vec<Fault> {
         vec![SupersedeForgotten, SupersedeRaces, ChainBroken]
@@ -53,7 +63,7 @@ mod breaks {
         vec![ReadableIgnored, ReadableAfterPaging, TenantClassesForNobody]
     }
     pub(super) fn tenants_never_meet() -> Vec<Fault> {
-        vec![TenantIgnoredById, OperationsShared]
+        vec![TenantIgnoredById, OperationsShared, RuleTenantIgnoredById]
     }
     pub(super) fn text_compares_exactly() -> Vec<Fault> {
         vec![
@@ -63,19 +73,25 @@ mod breaks {
             NamesFolded(Fold::The100thCharacter),
             NamesFolded(Fold::Astral),
             ParticipantFolded,
+            RuleIdsComposed,
         ]
     }
     pub(super) fn text_is_kept_verbatim() -> Vec<Fault> {
-        vec![ReasonTrimmed, ReasonWithinBmp]
+        vec![ReasonTrimmed, ReasonWithinBmp, RuleNameTrimmed]
     }
     pub(super) fn json_is_kept_verbatim() -> Vec<Fault> {
         vec![JsonRewritten, DuplicateKeysDropped]
     }
     pub(super) fn a_kept_operation_takes_effect_once() -> Vec<Fault> {
-        vec![OperationForgotten, OperationRaces, BodyIgnored]
+        vec![
+            OperationForgotten,
+            OperationRaces,
+            BodyIgnored,
+            RuleOperationForgotten,
+        ]
     }
     pub(super) fn a_refusal_is_never_kept() -> Vec<Fault> {
-        vec![RefusalKept]
+        vec![RefusalKept, RuleRefusalKept]
     }
     pub(super) fn an_operation_ends_at_its_instant() -> Vec<Fault> {
         vec![OperationEnds(1), OperationEnds(-1), OperationEnds(i64::MAX)]
@@ -88,6 +104,42 @@ mod breaks {
     }
     pub(super) fn a_retired_class_frees_its_name() -> Vec<Fault> {
         vec![NameNeverFreed]
+    }
+    pub(super) fn rule_versions_are_consecutive_under_concurrency() -> Vec<Fault> {
+        vec![
+            RuleVersionUnchecked,
+            RuleVersionRaces,
+            RuleVersionNumberedAnew,
+            RuleVersionNotMoved,
+        ]
+    }
+    pub(super) fn a_stopped_rule_takes_no_version() -> Vec<Fault> {
+        vec![
+            StoppedRuleTakesVersions,
+            StopRaces,
+            StopLeavesOldVersions,
+            StopBeforeItBegan,
+            StoppedRuleListed,
+            RuleProjectIgnoredById,
+        ]
+    }
+    pub(super) fn a_version_naming_a_changed_class_is_noticed() -> Vec<Fault> {
+        vec![RuleClassUnchecked, RuleClassRaces, RuleClassCheckedFirst]
+    }
+    pub(super) fn walking_rules_and_versions_yields_every_row_once_in_order() -> Vec<Fault> {
+        vec![
+            RuleTiesSkipped,
+            RulesOrderedByLatest,
+            RulesListedAsCreated,
+            RulesOfAllProjects,
+            OrderedByCollation,
+            MoreIsGuessed,
+            PageOneShort,
+            VersionsFromBefore,
+        ]
+    }
+    pub(super) fn walking_rules_while_others_write_skips_and_repeats_nothing() -> Vec<Fault> {
+        vec![CursorRuleMustLive]
     }
     pub(super) fn an_erased_run_takes_no_judgment() -> Vec<Fault> {
         vec![UnjudgedRunNotErased, ErasureRaces]

@@ -57,6 +57,7 @@ impl Code {
             Self::ProjectNotFound => ("project-not-found", S::NOT_FOUND),
             Self::JudgmentNotFound => ("judgment-not-found", S::NOT_FOUND),
             Self::JudgeClassNotFound => ("judge-class-not-found", S::NOT_FOUND),
+            Self::JudgingRuleNotFound => ("judging-rule-not-found", S::NOT_FOUND),
             Self::MethodNotAllowed => ("method-not-allowed", S::METHOD_NOT_ALLOWED),
             Self::RunNotFinished => ("run-not-finished", S::CONFLICT),
             Self::JudgeClassNameTaken => ("judge-class-name-taken", S::CONFLICT),

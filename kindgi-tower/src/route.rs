@@ -17,6 +17,12 @@ pub(crate) enum Operation {
     GetJudgeClass,
     UpdateJudgeClass,
     UnregisterJudgeClass,
+    ListJudgingRules,
+    CreateJudgingRule,
+    GetJudgingRule,
+    UpdateJudgingRule,
+    UnregisterJudgingRule,
+    ListJudgingRuleVersions,
 }
 
 /// A path and what it has.
@@ -68,6 +74,32 @@ pub(crate) const ROUTES: &[Route] = &[
         path: "/v1/judge-classes/{judgeClassId}/unregister",
         operations: &[(Method::POST, Operation::UnregisterJudgeClass)],
         allow: "POST",
+    },
+    Route {
+        path: "/v1/projects/{projectId}/judging-rules",
+        operations: &[
+            (Method::GET, Operation::ListJudgingRules),
+            (Method::POST, Operation::CreateJudgingRule),
+        ],
+        allow: "GET, HEAD, POST",
+    },
+    Route {
+        path: "/v1/projects/{projectId}/judging-rules/{ruleId}",
+        operations: &[
+            (Method::GET, Operation::GetJudgingRule),
+            (Method::PATCH, Operation::UpdateJudgingRule),
+        ],
+        allow: "GET, HEAD, PATCH",
+    },
+    Route {
+        path: "/v1/projects/{projectId}/judging-rules/{ruleId}/unregister",
+        operations: &[(Method::POST, Operation::UnregisterJudgingRule)],
+        allow: "POST",
+    },
+    Route {
+        path: "/v1/projects/{projectId}/judging-rules/{ruleId}/versions",
+        operations: &[(Method::GET, Operation::ListJudgingRuleVersions)],
+        allow: "GET, HEAD",
     },
 ];
 

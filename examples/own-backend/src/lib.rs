@@ -22,13 +22,14 @@ use std::sync::{
 use async_trait::async_trait;
 use kindgi_core::{
     model::{
-        JudgeClass, JudgeClassId, Judgment, JudgmentId, JudgmentWithCopies, Readable, RunCopy,
-        RunId, TenantId,
+        JudgeClass, JudgeClassId, JudgingRule, Judgment, JudgmentId, JudgmentWithCopies, PageSize,
+        ProjectId, Readable, RuleId, RunCopy, RunId, TenantId,
     },
     store::{
         Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore,
-        JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle, NewJudgment, Recorded,
-        Revised, Slice, StoreResult, Write,
+        JudgingRuleStore, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle,
+        ListedRule, NewJudgment, Recorded, Revised, RuleAppended, RuleStopped, Slice, StoreResult,
+        Write,
     },
 };
 
@@ -51,6 +52,16 @@ pub enum Call {
     Class,
     /// [`JudgeClassStore::classes`]
     Classes,
+    /// [`JudgingRuleStore::append_rule_version`]
+    AppendRuleVersion,
+    /// [`JudgingRuleStore::stop_rule`]
+    StopRule,
+    /// [`JudgingRuleStore::rule`]
+    Rule,
+    /// [`JudgingRuleStore::rules`]
+    Rules,
+    /// [`JudgingRuleStore::rule_versions`]
+    RuleVersions,
     /// [`Lifecycle::erase_run`]
     EraseRun,
     /// [`Lifecycle::is_erased`]
@@ -68,7 +79,7 @@ pub struct Count {
 
 /// The calls so far. Clones share them. A real host would hand them to its metrics.
 #[derive(Clone, Debug, Default)]
-pub struct Calls(Arc<[Counter; 10]>);
+pub struct Calls(Arc<[Counter; 15]>);
 
 #[derive(Debug, Default)]
 struct Counter {
@@ -216,6 +227,67 @@ impl<S: JudgeClassStore> JudgeClassStore for Counted<S> {
         self.count(
             Call::Classes,
             self.inner.classes(tenant, filter, readable, keyset),
+        )
+        .await
+    }
+}
+
+#[async_trait]
+impl<S: JudgingRuleStore> JudgingRuleStore for Counted<S> {
+    async fn append_rule_version(
+        &self,
+        write: Write<'_>,
+        next: &JudgingRule,
+        class: Option<ClassAt<'_>>,
+    ) -> StoreResult<Applied<RuleAppended>> {
+        self.count(
+            Call::AppendRuleVersion,
+            self.inner.append_rule_version(write, next, class),
+        )
+        .await
+    }
+
+    async fn stop_rule(
+        &self,
+        write: Write<'_>,
+        project: &ProjectId,
+        id: &RuleId,
+    ) -> StoreResult<Applied<RuleStopped>> {
+        self.count(Call::StopRule, self.inner.stop_rule(write, project, id))
+            .await
+    }
+
+    async fn rule(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        id: &RuleId,
+    ) -> StoreResult<Option<JudgingRule>> {
+        self.count(Call::Rule, self.inner.rule(tenant, project, id))
+            .await
+    }
+
+    async fn rules(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<ListedRule>> {
+        self.count(Call::Rules, self.inner.rules(tenant, project, keyset))
+            .await
+    }
+
+    async fn rule_versions(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        id: &RuleId,
+        before: Option<u32>,
+        limit: PageSize,
+    ) -> StoreResult<Option<Slice<JudgingRule>>> {
+        self.count(
+            Call::RuleVersions,
+            self.inner.rule_versions(tenant, project, id, before, limit),
         )
         .await
     }

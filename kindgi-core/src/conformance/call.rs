@@ -6,13 +6,13 @@ use super::Report;
 use crate::{
     StoreError, Timestamp,
     model::{
-        JudgeClass, JudgeClassId, Judgment, JudgmentId, JudgmentWithCopies, Readable, RunCopy,
-        RunId, TenantId,
+        JudgeClass, JudgeClassId, JudgingRule, Judgment, JudgmentId, JudgmentWithCopies, PageSize,
+        ProjectId, Readable, RuleId, RunCopy, RunId, TenantId,
     },
     store::{
         Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgmentFilter,
-        JudgmentRemoved, Keyset, NewJudgment, Operation, OperationId, Recorded, Revised, Slice,
-        Store, Write,
+        JudgmentRemoved, Keyset, ListedRule, NewJudgment, Operation, OperationId, Recorded,
+        Revised, RuleAppended, RuleStopped, Slice, Store, Write,
     },
 };
 
@@ -51,6 +51,14 @@ pub(crate) enum Ask {
     ReplaceClass(u64, Box<JudgeClass>),
     Class(JudgeClassId),
     Classes(ClassFilter, Readable, Keyset),
+    AppendRule {
+        next: Box<JudgingRule>,
+        class: Option<(JudgeClassId, u64)>,
+    },
+    StopRule(ProjectId, RuleId),
+    Rule(ProjectId, RuleId),
+    Rules(ProjectId, Keyset),
+    RuleVersions(ProjectId, RuleId, Option<u32>, PageSize),
     EraseRun(RunId),
     IsErased(RunId),
 }
@@ -66,6 +74,11 @@ pub(crate) enum Answer {
     ClassReplaced(Applied<ClassReplaced>),
     Class(Option<Box<Revised<JudgeClass>>>),
     Classes(Slice<JudgeClass>),
+    RuleAppended(Applied<RuleAppended>),
+    RuleStopped(Applied<RuleStopped>),
+    Rule(Option<Box<JudgingRule>>),
+    Rules(Slice<ListedRule>),
+    RuleVersions(Option<Slice<JudgingRule>>),
     Erased,
     IsErased(bool),
 }
@@ -89,6 +102,9 @@ impl Call {
                 | Ask::Judgments(..)
                 | Ask::Class(_)
                 | Ask::Classes(..)
+                | Ask::Rule(..)
+                | Ask::Rules(..)
+                | Ask::RuleVersions(..)
                 | Ask::IsErased(_)
         )
     }
@@ -120,10 +136,7 @@ impl Call {
         };
         Ok(match &self.ask {
             Ask::Record { new, copy, class } => {
-                let class = class.as_ref().map(|(id, revision)| ClassAt {
-                    id,
-                    revision: *revision,
-                });
+                let class = class_at(class.as_ref());
                 Answer::Recorded(store.record(write, new, copy.as_deref(), class).await?)
             }
             Ask::Remove(id) => Answer::Removed(store.remove(write, id).await?),
@@ -141,6 +154,24 @@ impl Call {
             Ask::Classes(filter, readable, keyset) => {
                 Answer::Classes(store.classes(tenant, filter, readable, keyset).await?)
             }
+            Ask::AppendRule { next, class } => {
+                let class = class_at(class.as_ref());
+                Answer::RuleAppended(store.append_rule_version(write, next, class).await?)
+            }
+            Ask::StopRule(project, id) => {
+                Answer::RuleStopped(store.stop_rule(write, project, id).await?)
+            }
+            Ask::Rule(project, id) => {
+                Answer::Rule(store.rule(tenant, project, id).await?.map(Box::new))
+            }
+            Ask::Rules(project, keyset) => {
+                Answer::Rules(store.rules(tenant, project, keyset).await?)
+            }
+            Ask::RuleVersions(project, id, before, limit) => Answer::RuleVersions(
+                store
+                    .rule_versions(tenant, project, id, *before, *limit)
+                    .await?,
+            ),
             Ask::EraseRun(run) => {
                 store.erase_run(write, run).await?;
                 Answer::Erased
@@ -199,6 +230,26 @@ impl fmt::Display for Call {
             Ask::Classes(filter, readable, keyset) => {
                 write!(f, "classes {filter:?}, {readable:?}, {keyset:?}")?;
             }
+            Ask::AppendRule { next, class } => {
+                write!(
+                    f,
+                    "version {} of rule {:?} in {:?}: {:?}",
+                    next.version, next.id, next.project, next.name
+                )?;
+                if let Some((class, revision)) = class {
+                    write!(f, ", class {class:?} at {revision}")?;
+                }
+            }
+            Ask::StopRule(project, id) => write!(f, "stop rule {id:?} in {project:?}")?,
+            Ask::Rule(project, id) => write!(f, "rule {id:?} in {project:?}")?,
+            Ask::Rules(project, keyset) => write!(f, "rules of {project:?}, {keyset:?}")?,
+            Ask::RuleVersions(project, id, before, limit) => {
+                write!(f, "versions of rule {id:?} in {project:?}")?;
+                if let Some(before) = before {
+                    write!(f, " before {before}")?;
+                }
+                write!(f, ", at most {}", limit.get())?;
+            }
             Ask::EraseRun(run) => write!(f, "erase run {run:?}")?,
             Ask::IsErased(run) => write!(f, "is erased {run:?}")?,
         }
@@ -214,6 +265,13 @@ impl fmt::Display for Call {
         }
         Ok(())
     }
+}
+
+fn class_at(class: Option<&(JudgeClassId, u64)>) -> Option<ClassAt<'_>> {
+    class.map(|(id, revision)| ClassAt {
+        id,
+        revision: *revision,
+    })
 }
 
 struct Short<'a>(&'a str);

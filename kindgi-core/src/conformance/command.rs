@@ -25,7 +25,8 @@ pub(crate) struct OperationBy {
     pub(crate) until: u8,
 }
 
-/// Which call. `pick` is one of the case's judgments or classes, counted over all its commands.
+/// Which call. `pick` is one of the case's judgments, classes or
+/// rules, counted over all its commands.
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     Record(RecordBy),
@@ -57,13 +58,39 @@ pub(crate) enum What {
         scope: Option<u8>,
         list: ListBy,
     },
+    CreateRule(RuleBy),
+    AppendRule {
+        pick: u8,
+        version: u8,
+        /// Said of another project than the rule's.
+        elsewhere: bool,
+        next: RuleBy,
+    },
+    StopRule {
+        pick: u8,
+        elsewhere: bool,
+    },
+    Rule {
+        pick: u8,
+        elsewhere: bool,
+    },
+    Rules {
+        project: u8,
+        list: ListBy,
+    },
+    RuleVersions {
+        pick: u8,
+        elsewhere: bool,
+        before: Option<u8>,
+        limit: u8,
+    },
     EraseRun {
         run: u8,
     },
     IsErased {
         run: u8,
     },
-    /// One of the four commands before with its operation, at another time and for a row of its own.
+    /// One of the last four commands with its operation, at another time and for a row of its own.
     Again {
         pick: u8,
     },
@@ -78,6 +105,16 @@ pub(crate) struct RecordBy {
     /// Verdict, reason, correction, item value and how the id is written.
     pub(crate) content: u8,
     pub(crate) copy: Option<u8>,
+    /// A class and its revision.
+    pub(crate) class: Option<(u8, u8)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct RuleBy {
+    pub(crate) project: u8,
+    pub(crate) name: u8,
+    /// All else, and how the id is written.
+    pub(crate) content: u8,
     /// A class and its revision.
     pub(crate) class: Option<(u8, u8)>,
 }

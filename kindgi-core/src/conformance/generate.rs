@@ -2,26 +2,40 @@
 
 use proptest::{collection::vec, option, prelude::*};
 
-use super::command::{Command, FilterBy, ListBy, OperationBy, RecordBy, Round, What};
+use super::command::{Command, FilterBy, ListBy, OperationBy, RecordBy, Round, RuleBy, What};
 
 /// Cases in sequence.
 pub(crate) fn sequence() -> impl Strategy<Value = Vec<Command>> {
     let at = prop_oneof![12 => 0..6_u8, 1 => 6..9_u8];
     let until = prop_oneof![1 => 0..7_u8, 2 => Just(255)];
-    vec(command(at.boxed(), until.boxed(), true), 1..32)
+    let (at, until) = (at.boxed(), until.boxed());
+    let of = |what: BoxedStrategy<What>| vec(command(at.clone(), until.clone(), true, what), 1..48);
+    // Some of all kinds, and more of one, so that these meet.
+    prop_oneof![
+        3 => of(what(22, 13, 2).boxed()),
+        2 => of(what(4, 8, 26).boxed()),
+    ]
 }
 
 /// Cases at once. What is kept is kept for long: when it ends is another law's.
 pub(crate) fn round() -> impl Strategy<Value = Round> {
-    let one = || command((0..3_u8).boxed(), Just(255).boxed(), false);
-    (vec(one(), 0..4), vec(vec(one(), 1..=3), 2..=3))
-        .prop_map(|(before, threads)| Round { before, threads })
+    let round = |what: BoxedStrategy<What>| {
+        let one = || command((0..3_u8).boxed(), Just(255).boxed(), false, what.clone());
+        (vec(one(), 0..4), vec(vec(one(), 1..=3), 2..=3))
+            .prop_map(|(before, threads)| Round { before, threads })
+    };
+    // As above: few calls are made at once.
+    prop_oneof![
+        3 => round(what(22, 13, 1).boxed()),
+        2 => round(what(1, 5, 26).boxed()),
+    ]
 }
 
 fn command(
     at: BoxedStrategy<u8>,
     until: BoxedStrategy<u8>,
     both_tenants: bool,
+    what: BoxedStrategy<What>,
 ) -> impl Strategy<Value = Command> {
     let tenant = if both_tenants {
         prop_oneof![4 => Just(0_u8), 1 => Just(1)].boxed()
@@ -31,7 +45,7 @@ fn command(
     let operation = (0..3_u8, prop_oneof![6 => Just(0_u8), 1 => Just(1)], until)
         .prop_map(|(id, body, until)| OperationBy { id, body, until });
     let on = prop::bool::weighted(0.999);
-    (on, tenant, at, option::weighted(0.4, operation), what()).prop_map(
+    (on, tenant, at, option::weighted(0.4, operation), what).prop_map(
         |(on, tenant, at, operation, what)| Command {
             on,
             tenant,
@@ -47,14 +61,37 @@ fn few() -> impl Strategy<Value = u8> {
     prop_oneof![10 => Just(0_u8), 3 => Just(1), 1 => 0..8_u8]
 }
 
-fn what() -> impl Strategy<Value = What> {
-    let pick = || 0..16_u8;
-    let content = || 0..32_u8;
+/// Calls of each kind in these shares.
+fn what(judgment: u32, class: u32, rule: u32) -> impl Strategy<Value = What> {
+    prop_oneof![
+        judgment => of_judgments(),
+        class => of_classes(),
+        rule => of_rules(),
+        12 => pick().prop_map(|pick| What::Again { pick }),
+    ]
+}
+
+fn pick() -> impl Strategy<Value = u8> {
+    0..16_u8
+}
+
+fn content() -> impl Strategy<Value = u8> {
+    0..32_u8
+}
+
+fn of_judgments() -> impl Strategy<Value = What> {
     prop_oneof![
         10 => record().prop_map(What::Record),
         3 => pick().prop_map(|pick| What::Remove { pick }),
         2 => pick().prop_map(|pick| What::Judgment { pick }),
         4 => (filter(), list()).prop_map(|(filter, list)| What::Judgments { filter, list }),
+        1 => (0..3_u8).prop_map(|run| What::EraseRun { run }),
+        2 => (0..3_u8).prop_map(|run| What::IsErased { run }),
+    ]
+}
+
+fn of_classes() -> impl Strategy<Value = What> {
+    prop_oneof![
         5 => (few(), few(), content())
             .prop_map(|(scope, name, content)| What::CreateClass { scope, name, content }),
         3 => (pick(), revision(), content(), any::<bool>()).prop_map(
@@ -67,10 +104,45 @@ fn what() -> impl Strategy<Value = What> {
         ),
         2 => pick().prop_map(|pick| What::Class { pick }),
         3 => (option::weighted(0.3, few()), list()).prop_map(|(scope, list)| What::Classes { scope, list }),
-        1 => (0..3_u8).prop_map(|run| What::EraseRun { run }),
-        2 => (0..3_u8).prop_map(|run| What::IsErased { run }),
-        12 => pick().prop_map(|pick| What::Again { pick }),
     ]
+}
+
+fn of_rules() -> impl Strategy<Value = What> {
+    let elsewhere = || prop::bool::weighted(0.1);
+    let version = prop_oneof![6 => Just(2_u8), 4 => Just(3), 2 => Just(4), 1 => 5..7_u8];
+    let limit = prop_oneof![2 => 1..3_u8, 1 => Just(100)];
+    prop_oneof![
+        12 => rule().prop_map(What::CreateRule),
+        12 => (pick(), version, elsewhere(), rule()).prop_map(
+            |(pick, version, elsewhere, next)| What::AppendRule {
+                pick,
+                version,
+                elsewhere,
+                next,
+            },
+        ),
+        6 => (pick(), elsewhere()).prop_map(|(pick, elsewhere)| What::StopRule { pick, elsewhere }),
+        4 => (pick(), elsewhere()).prop_map(|(pick, elsewhere)| What::Rule { pick, elsewhere }),
+        5 => (few(), list()).prop_map(|(project, list)| What::Rules { project, list }),
+        5 => (pick(), elsewhere(), option::weighted(0.4, 1..5_u8), limit).prop_map(
+            |(pick, elsewhere, before, limit)| What::RuleVersions {
+                pick,
+                elsewhere,
+                before,
+                limit,
+            },
+        ),
+    ]
+}
+
+fn rule() -> impl Strategy<Value = RuleBy> {
+    let class = option::weighted(0.2, (pick(), revision()));
+    (few(), 0..8_u8, any::<u8>(), class).prop_map(|(project, name, content, class)| RuleBy {
+        project,
+        name,
+        content,
+        class,
+    })
 }
 
 fn record() -> impl Strategy<Value = RecordBy> {
@@ -139,7 +211,7 @@ mod tests {
         conformance::{call::Answer, model::Model, resolve},
         store::{
             Applied::{self, Done, OtherBody, Replayed},
-            ClassCreated, ClassReplaced, JudgmentRemoved, Recorded,
+            ClassCreated, ClassReplaced, JudgmentRemoved, Recorded, RuleAppended, RuleStopped,
         },
     };
 
@@ -189,6 +261,28 @@ mod tests {
             Answer::Judgments(page) => ("judgments", filled(!page.rows.is_empty(), page.more)),
             Answer::Class(found) => ("class", filled(found.is_some(), false)),
             Answer::Classes(page) => ("classes", filled(!page.rows.is_empty(), page.more)),
+            Answer::RuleAppended(applied) => kind("append rule", applied, |it| match it {
+                RuleAppended::Ok(rule) if rule.version == 1 => "created",
+                RuleAppended::Ok(rule) if rule.version == 2 => "second",
+                RuleAppended::Ok(_) => "later",
+                RuleAppended::Stale => "stale",
+                RuleAppended::NotLive => "not live",
+                RuleAppended::ClassChanged => "class changed",
+            }),
+            Answer::RuleStopped(applied) => kind("stop rule", applied, |it| match it {
+                RuleStopped::Ok => "ok",
+                RuleStopped::NotLive => "not live",
+            }),
+            Answer::Rule(None) => ("rule", "none"),
+            Answer::Rule(Some(rule)) => match rule.unregistered_at {
+                None => ("rule", "live"),
+                Some(_) => ("rule", "stopped"),
+            },
+            Answer::Rules(page) => ("rules", filled(!page.rows.is_empty(), page.more)),
+            Answer::RuleVersions(None) => ("versions", "no rule"),
+            Answer::RuleVersions(Some(page)) => {
+                ("versions", filled(!page.rows.is_empty(), page.more))
+            }
             Answer::Erased => ("erase", "ok"),
             Answer::IsErased(is) => ("is erased", if *is { "yes" } else { "no" }),
         }
@@ -217,7 +311,7 @@ mod tests {
             }
         }
         // Every outcome of `kind_of`; the ends of lists are told apart by "more".
-        assert_eq!(seen.len(), 34, "{seen:#?}");
+        assert_eq!(seen.len(), 56, "{seen:#?}");
         assert!(seen.values().all(|count| *count >= 4), "{seen:#?}");
         assert!(seen[&("record", "superseded")] >= 200, "{seen:#?}");
         assert!(left_open * 10 < seen.values().sum::<i32>(), "{left_open}");

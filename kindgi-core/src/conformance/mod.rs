@@ -42,8 +42,10 @@ mod generate;
 mod lab;
 pub mod laws;
 mod model;
+mod model_rules;
 mod report;
 mod resolve;
+mod resolve_rules;
 mod runner;
 mod scene;
 mod texts;
@@ -94,6 +96,11 @@ macro_rules! __kindgi_for_each_law {
             a_live_class_name_is_unique_in_its_scope_under_concurrency
             a_class_that_changed_is_noticed
             a_retired_class_frees_its_name
+            rule_versions_are_consecutive_under_concurrency
+            a_stopped_rule_takes_no_version
+            a_version_naming_a_changed_class_is_noticed
+            walking_rules_and_versions_yields_every_row_once_in_order
+            walking_rules_while_others_write_skips_and_repeats_nothing
             an_erased_run_takes_no_judgment
             nothing_of_an_erased_run_can_be_read
         }

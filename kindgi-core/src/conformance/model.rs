@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::call::{Answer, Ask, Call, OwnedOperation};
+use super::{
+    call::{Answer, Ask, Call, OwnedOperation},
+    model_rules::Rules,
+};
 use crate::{
     Timestamp,
     json::RawJson,
@@ -11,7 +14,7 @@ use crate::{
     },
     store::{
         Applied, ClassCreated, ClassFilter, ClassReplaced, JudgmentFilter, JudgmentRemoved, Keyset,
-        NewJudgment, Recorded, Revised, Slice,
+        NewJudgment, Recorded, Revised, RuleAppended, RuleStopped, Slice,
     },
 };
 
@@ -21,6 +24,7 @@ pub(crate) struct Model {
     judgments: Vec<NewJudgment>,
     copies: Vec<(TenantId, RunCopy)>,
     classes: Vec<Revised<JudgeClass>>,
+    rules: Rules,
     erased: Vec<(TenantId, RunId)>,
     operations: Vec<Kept>,
     /// Each tenant's latest write.
@@ -95,6 +99,18 @@ impl Model {
             Ask::ReplaceClass(at, next) => {
                 Answer::ClassReplaced(Applied::Done(self.replace(*at, next)))
             }
+            Ask::AppendRule { next, class } => {
+                let changed = class
+                    .as_ref()
+                    .is_some_and(|(id, at)| !self.is_at(&call.tenant, id.as_str(), *at));
+                Answer::RuleAppended(Applied::Done(self.rules.append(next, changed)))
+            }
+            Ask::StopRule(project, id) => Answer::RuleStopped(Applied::Done(self.rules.stop(
+                &call.tenant,
+                project,
+                id,
+                call.now,
+            ))),
             _ => self.read(call),
         };
         if let Some(operation) = call.operation.filter(|_| took_effect(&answer)) {
@@ -110,6 +126,12 @@ impl Model {
         answer
     }
 
+    fn is_at(&self, tenant: &TenantId, class: &str, revision: u64) -> bool {
+        self.classes.iter().any(|it| {
+            it.value.tenant == *tenant && it.value.id.as_str() == class && it.revision == revision
+        })
+    }
+
     fn record(
         &mut self,
         new: &NewJudgment,
@@ -122,11 +144,7 @@ impl Model {
             return Recorded::RunErased;
         }
         if let Some((id, revision)) = class
-            && !self.classes.iter().any(|class| {
-                class.value.tenant == tenant
-                    && class.value.id.as_str() == id
-                    && class.revision == revision
-            })
+            && !self.is_at(&tenant, id, revision)
         {
             return Recorded::ClassChanged;
         }
@@ -299,6 +317,14 @@ impl Model {
                 let place = |row: &JudgeClass| (row.created_at, row.id.to_string());
                 Answer::Classes(slice(rows.cloned().collect(), keyset, place))
             }
+            Ask::Rule(project, id) => {
+                Answer::Rule(self.rules.latest(tenant, project, id).map(Box::new))
+            }
+            Ask::Rules(project, keyset) => Answer::Rules(self.rules.live(tenant, project, keyset)),
+            Ask::RuleVersions(project, id, before, limit) => Answer::RuleVersions(
+                self.rules
+                    .versions_before(tenant, project, id, *before, *limit),
+            ),
             Ask::IsErased(run) => {
                 Answer::IsErased(self.erased.contains(&(tenant.clone(), run.clone())))
             }
@@ -320,6 +346,14 @@ fn replay(call: &Call, kept: Option<&Answer>) -> Answer {
             Answer::ClassCreated(Replayed(it.clone()))
         }
         (Ask::CreateClass(_), _) => Answer::ClassCreated(OtherBody),
+        (Ask::AppendRule { .. }, Some(Answer::RuleAppended(Done(it)))) => {
+            Answer::RuleAppended(Replayed(it.clone()))
+        }
+        (Ask::AppendRule { .. }, _) => Answer::RuleAppended(OtherBody),
+        (Ask::StopRule(..), Some(Answer::RuleStopped(Done(it)))) => {
+            Answer::RuleStopped(Replayed(*it))
+        }
+        (Ask::StopRule(..), _) => Answer::RuleStopped(OtherBody),
         (_, Some(Answer::ClassReplaced(Done(it)))) => Answer::ClassReplaced(Replayed(it.clone())),
         _ => Answer::ClassReplaced(OtherBody),
     }
@@ -333,6 +367,8 @@ fn took_effect(answer: &Answer) -> bool {
             | Answer::Removed(Done(JudgmentRemoved::Ok))
             | Answer::ClassCreated(Done(ClassCreated::Ok(_)))
             | Answer::ClassReplaced(Done(ClassReplaced::Ok(_)))
+            | Answer::RuleAppended(Done(RuleAppended::Ok(_)))
+            | Answer::RuleStopped(Done(RuleStopped::Ok))
     )
 }
 

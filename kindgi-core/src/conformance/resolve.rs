@@ -4,6 +4,7 @@ use super::{
     Report,
     call::{Ask, Call},
     command::{Command, FilterBy, ListBy, RecordBy, What},
+    resolve_rules,
     scene::{at, operation, position},
     texts::{DOCUMENTS, near, near_of},
 };
@@ -47,6 +48,7 @@ pub(crate) fn readings(calls: &[Call]) -> Vec<Call> {
             Ask::Judgments(JudgmentFilter::default(), Readable::All, every.clone()),
             Ask::Classes(ClassFilter::default(), Readable::All, every.clone()),
         ];
+        asks.extend(resolve_rules::readings(ask, &every));
         match ask {
             Ask::Record { new, .. } => {
                 asks.push(Ask::Judgment(new.judgment.id.clone()));
@@ -75,9 +77,9 @@ static NOTHING: Command = Command {
     },
 };
 
-struct Case<'a> {
+pub(crate) struct Case<'a> {
     tenants: &'a [TenantId; 2],
-    commands: &'a [Command],
+    pub(crate) commands: &'a [Command],
 }
 
 impl Case<'_> {
@@ -138,6 +140,12 @@ impl Case<'_> {
                 })?;
                 Ask::Classes(ClassFilter { scope }, readable(list)?, keyset)
             }
+            What::CreateRule(_)
+            | What::AppendRule { .. }
+            | What::StopRule { .. }
+            | What::Rule { .. }
+            | What::Rules { .. }
+            | What::RuleVersions { .. } => self.rule_call(tenant, number, now, &command.what)?,
             What::EraseRun { run } => Ask::EraseRun(near("run", *run).parse()?),
             What::IsErased { run } => Ask::IsErased(near("run", *run).parse()?),
         };
@@ -155,7 +163,7 @@ impl Case<'_> {
     }
 
     /// The command that makes what is picked, with its place: one before this place, if there is.
-    fn picked(
+    pub(crate) fn picked(
         &self,
         before: usize,
         pick: u8,
@@ -180,13 +188,18 @@ impl Case<'_> {
                     what: What::Record(by),
                     ..
                 },
-            )) => Ok(judgment_id(number, by.content)),
+            )) => Ok(row_id(number, by.content)),
             _ => Ok("nothing".to_owned()),
         }
     }
 
     /// The class as it was created, with this tenant.
-    fn class(&self, tenant: &TenantId, before: usize, pick: u8) -> Result<JudgeClass, Report> {
+    pub(crate) fn class(
+        &self,
+        tenant: &TenantId,
+        before: usize,
+        pick: u8,
+    ) -> Result<JudgeClass, Report> {
         let made = self.picked(before, pick, |what| {
             matches!(what, What::CreateClass { .. })
         });
@@ -209,7 +222,7 @@ impl Case<'_> {
         };
         let content = by.content;
         let judgment = Judgment {
-            id: judgment_id(number, content).parse()?,
+            id: row_id(number, content).parse()?,
             tenant: tenant.clone(),
             project: project(by.run)?,
             run: near("run", by.run).parse()?,
@@ -301,7 +314,7 @@ fn instant(number: u8) -> Timestamp {
 }
 
 /// Ids whose order isn't that of their numbers, nor a dictionary's.
-fn judgment_id(number: usize, content: u8) -> String {
+pub(crate) fn row_id(number: usize, content: u8) -> String {
     let head = ["a", "B", "b", "\u{e9}", "Z", "\u{1d11e}", "\u{ff5a}", "-"];
     let head = head
         .get(usize::from(content & 7))
@@ -310,7 +323,7 @@ fn judgment_id(number: usize, content: u8) -> String {
     format!("{head}{number}")
 }
 
-fn project(run: u8) -> Result<ProjectId, Report> {
+pub(crate) fn project(run: u8) -> Result<ProjectId, Report> {
     Ok(near("project", run % 3).parse()?)
 }
 
@@ -395,7 +408,7 @@ fn class(tenant: &TenantId, number: usize, command: &Command) -> Result<JudgeCla
     };
     let now = instant(command.at);
     let mut class = JudgeClass {
-        id: judgment_id(number, *content).parse()?,
+        id: row_id(number, *content).parse()?,
         tenant: tenant.clone(),
         scope: scope(*number_of_scope)?,
         name: near_of("expert", *name, 100).parse()?,
@@ -459,7 +472,10 @@ fn readable(list: &ListBy) -> Result<Readable, Report> {
     ))
 }
 
-fn keyset(list: &ListBy, id: impl Fn(u8) -> Result<String, Report>) -> Result<Keyset, Report> {
+pub(crate) fn keyset(
+    list: &ListBy,
+    id: impl Fn(u8) -> Result<String, Report>,
+) -> Result<Keyset, Report> {
     let after = match list.after {
         None => None,
         Some((at, pick)) => Some(position(instant(at), &id(pick)?)),

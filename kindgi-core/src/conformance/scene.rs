@@ -11,10 +11,13 @@ use crate::{
     Timestamp,
     json::RawJson,
     model::{
-        AssertedBy, ClassScope, Item, JudgeClass, Judgment, PageSize, Position, PrincipalKind,
-        Readable, RunCopy, RunId, Subject, TenantId, Verdict, Weight,
+        AssertedBy, ClassScope, Item, JudgeClass, JudgingRule, Judgment, PageSize, Position,
+        PrincipalKind, Readable, RuleId, RuleWhen, RunCopy, RunId, Sample, Subject, TenantId,
+        Verdict, Weight,
     },
-    store::{ClassFilter, JudgmentFilter, Keyset, NewJudgment, OperationId, Recorded, Slice},
+    store::{
+        ClassFilter, JudgmentFilter, Keyset, ListedRule, NewJudgment, OperationId, Recorded, Slice,
+    },
 };
 
 /// The instant so many milliseconds after 2026-01-01T00:00:00.000Z.
@@ -114,6 +117,43 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// A version of a rule of `project`, without a class.
+    pub(crate) fn rule(&self, id: &str, version: u32, now: i64) -> Result<JudgingRule, Report> {
+        Ok(JudgingRule {
+            id: id.parse()?,
+            tenant: self.tenant.clone(),
+            project: "project".parse()?,
+            version,
+            name: format!("version {version}").parse()?,
+            when: RuleWhen::default(),
+            sample: Sample::ALL,
+            max_open: None,
+            class: None,
+            enabled: true,
+            created_by: None,
+            created_at: at(now),
+            unregistered_at: None,
+        })
+    }
+
+    /// The call that appends a version at its `created_at`, whatever became of its class.
+    pub(crate) fn append(&self, next: &JudgingRule) -> Call {
+        Call {
+            tenant: self.tenant.clone(),
+            now: next.created_at,
+            operation: None,
+            ask: Ask::AppendRule {
+                next: Box::new(next.clone()),
+                class: None,
+            },
+        }
+    }
+
+    /// The call that stops a rule of `project`.
+    pub(crate) fn stop(&self, id: &str, now: i64) -> Result<Call, Report> {
+        Ok(self.call(now, Ask::StopRule("project".parse()?, id.parse()?)))
+    }
+
     /// A writing call without an operation.
     pub(crate) fn call(&self, now: i64, ask: Ask) -> Call {
         Call {
@@ -188,6 +228,43 @@ impl<'a> Scene<'a> {
         let ask = Ask::Judgments(filter.clone(), readable.clone(), keyset);
         match self.ask(&Call::reading(&self.tenant, ask))? {
             Answer::Judgments(slice) => Ok(slice),
+            _ => Err(Report::new("another answer than was asked for")),
+        }
+    }
+
+    /// A rule's latest version; it must be there.
+    pub(crate) fn latest(&self, id: &str) -> Result<JudgingRule, Report> {
+        let ask = Ask::Rule("project".parse()?, id.parse()?);
+        match self.ask(&Call::reading(&self.tenant, ask))? {
+            Answer::Rule(Some(rule)) => Ok(*rule),
+            answer => Err(Report::new(format!("the rule {id:?} is gone: {answer:?}"))),
+        }
+    }
+
+    /// A rule's versions before one, newest first; the rule must be there.
+    pub(crate) fn versions(
+        &self,
+        id: &str,
+        before: Option<u32>,
+        limit: PageSize,
+    ) -> Result<Slice<JudgingRule>, Report> {
+        let id: RuleId = id.parse()?;
+        let ask = Ask::RuleVersions("project".parse()?, id.clone(), before, limit);
+        match self.ask(&Call::reading(&self.tenant, ask))? {
+            Answer::RuleVersions(Some(slice)) => Ok(slice),
+            answer => Err(Report::new(format!("the rule {id:?} is gone: {answer:?}"))),
+        }
+    }
+
+    /// Live rules of a project.
+    pub(crate) fn live_rules(
+        &self,
+        project: &str,
+        keyset: Keyset,
+    ) -> Result<Slice<ListedRule>, Report> {
+        let ask = Ask::Rules(project.parse()?, keyset);
+        match self.ask(&Call::reading(&self.tenant, ask))? {
+            Answer::Rules(slice) => Ok(slice),
             _ => Err(Report::new("another answer than was asked for")),
         }
     }

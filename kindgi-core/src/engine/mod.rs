@@ -9,11 +9,13 @@
 
 mod access;
 mod judge_classes;
+mod judging_rules;
 mod judgments;
 
 use std::{fmt, sync::Arc};
 
 pub use judge_classes::{AssertableByView, CreateJudgeClass, JudgeClassView, UpdateJudgeClass};
+pub use judging_rules::{RulePatch, RuleSpec};
 pub use judgments::{JudgmentQuery, ListScope, RecordJudgment};
 
 use crate::{

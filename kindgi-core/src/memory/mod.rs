@@ -2,6 +2,7 @@
 //! what [`Store`](crate::store::Store) promises.
 
 mod judge_classes;
+mod judging_rules;
 mod judgments;
 mod lifecycle;
 mod operations;
@@ -13,6 +14,7 @@ use std::{
 
 use self::{
     judge_classes::Classes,
+    judging_rules::Rules,
     judgments::Judgments,
     operations::{Operations, Outcome},
 };
@@ -64,6 +66,7 @@ impl MemoryStore {
 struct Tenant {
     judgments: Judgments,
     classes: Classes,
+    rules: Rules,
     erased: HashSet<RunId>,
     operations: Operations,
 }

@@ -7,6 +7,7 @@ use crate::{
     model::RunId,
     store::{
         Applied, ClassCreated, ClassReplaced, JudgmentRemoved, Operation, OperationId, Recorded,
+        RuleAppended, RuleStopped,
     },
 };
 
@@ -30,6 +31,8 @@ pub(super) enum Receipt {
     Removed(JudgmentRemoved),
     ClassCreated(ClassCreated),
     ClassReplaced(ClassReplaced),
+    RuleAppended(RuleAppended),
+    RuleStopped(RuleStopped),
 }
 
 /// What one kind of transition can come to.
@@ -63,6 +66,8 @@ outcome! {
     JudgmentRemoved: JudgmentRemoved::Ok => Removed;
     ClassCreated: ClassCreated::Ok(_) => ClassCreated;
     ClassReplaced: ClassReplaced::Ok(_) => ClassReplaced;
+    RuleAppended: RuleAppended::Ok(_) => RuleAppended;
+    RuleStopped: RuleStopped::Ok => RuleStopped;
 }
 
 impl Operations {

@@ -3,9 +3,13 @@
 use super::{
     ids::{AgentId, FlowId, JudgeClassId, ProjectId, RuleId, TenantId, Version},
     principal::PrincipalRef,
+    stored::{items, name, optional, string},
     text::{InvalidText, named, text_type},
 };
-use crate::clock::Timestamp;
+use crate::{
+    clock::Timestamp,
+    json::{ObjectWriter, RawJson},
+};
 
 /// The most agents, flows or versions that a rule may name.
 pub const MAX_WHEN_ITEMS: usize = 50;
@@ -62,7 +66,8 @@ impl MaxOpen {
 pub enum VersionMatch {
     /// Runs that got the live version, not one that the caller named (`live`).
     Live,
-    /// Runs of exactly this version.
+    /// Runs of exactly this version. One called `live` can't be named: made
+    /// [from a version](Self::from), that is [`Live`](Self::Live).
     Exact(Version),
 }
 
@@ -141,6 +146,74 @@ pub struct RuleWhen {
     pub says_completed: bool,
     /// Whether dry runs match, too: not unless said.
     pub include_dry_runs: Option<bool>,
+}
+
+impl RuleWhen {
+    /// As the API writes it, and as a backend may keep it: the parts that are set.
+    pub fn to_json(&self) -> RawJson {
+        RawJson::object(|o| {
+            match &self.subjects {
+                WhenSubjects::Any => {}
+                WhenSubjects::Agents(ids) => texts(o, "agentIds", ids, AgentId::as_str),
+                WhenSubjects::Flows(ids) => texts(o, "flowIds", ids, FlowId::as_str),
+            }
+            if let Some(versions) = &self.versions {
+                texts(o, "versions", versions, VersionMatch::as_str);
+            }
+            if self.says_completed {
+                o.array("status", |a| a.str(COMPLETED));
+            }
+            if let Some(include) = self.include_dry_runs {
+                o.bool("includeDryRuns", include);
+            }
+        })
+    }
+
+    /// From what [`to_json`](Self::to_json) wrote.
+    pub fn from_json(json: &RawJson) -> Result<Self, InvalidText> {
+        let completed = |status: RawJson| match &*items(&status)? {
+            [only] => name(only, |name| (name == COMPLETED).then_some(())),
+            _ => Err(InvalidText::shape("must have one item")),
+        };
+        let truth = |value: RawJson| {
+            let value = value.as_bool();
+            value.ok_or(InvalidText::shape("must be true or false"))
+        };
+        let subjects = match (optional(json, "agentIds")?, optional(json, "flowIds")?) {
+            (None, None) => WhenSubjects::Any,
+            (Some(ids), None) => WhenSubjects::Agents(some(&ids, string)?),
+            (None, Some(ids)) => WhenSubjects::Flows(some(&ids, string)?),
+            (Some(_), Some(_)) => {
+                return Err(InvalidText::shape("must not name agents and flows"));
+            }
+        };
+        let version = |version: &RawJson| string::<Version>(version).map(VersionMatch::from);
+        Ok(Self {
+            subjects,
+            versions: optional(json, "versions")?
+                .map(|versions| some(&versions, version))
+                .transpose()?,
+            says_completed: optional(json, "status")?
+                .map(completed)
+                .transpose()?
+                .is_some(),
+            include_dry_runs: optional(json, "includeDryRuns")?.map(truth).transpose()?,
+        })
+    }
+}
+
+/// The one status that a rule may name.
+const COMPLETED: &str = "completed";
+
+fn texts<T>(o: &mut ObjectWriter<'_>, key: &str, list: &WhenItems<T>, text: fn(&T) -> &str) {
+    o.array(key, |a| list.0.iter().for_each(|each| a.str(text(each))));
+}
+
+fn some<T: PartialEq>(
+    array: &RawJson,
+    item: impl Fn(&RawJson) -> Result<T, InvalidText>,
+) -> Result<WhenItems<T>, InvalidText> {
+    WhenItems::new(items(array)?.iter().map(item).collect::<Result<_, _>>()?)
 }
 
 /// One version of a judging rule. The latest one of a live rule applies.

@@ -1,8 +1,11 @@
 //! Who calls, and which projects they may read.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, str::FromStr};
 
-use super::ids::{PrincipalId, ProjectId, TenantId};
+use super::{
+    ids::{PrincipalId, ProjectId, TenantId},
+    text::InvalidText,
+};
 
 /// Who calls, as the host's authentication says.
 ///
@@ -82,13 +85,29 @@ impl PrincipalRef {
     }
 }
 
+const USER: &str = "user:";
+const SERVICE: &str = "service_account:";
+
 impl From<&Principal> for PrincipalRef {
     fn from(who: &Principal) -> Self {
         let kind = match who.kind {
-            PrincipalKind::User => "user",
-            PrincipalKind::Service => "service_account",
+            PrincipalKind::User => USER,
+            PrincipalKind::Service => SERVICE,
         };
-        Self(format!("{kind}:{}", who.id).into())
+        Self(format!("{kind}{}", who.id).into())
+    }
+}
+
+impl FromStr for PrincipalRef {
+    type Err = InvalidText;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let id = [USER, SERVICE]
+            .iter()
+            .find_map(|kind| text.strip_prefix(kind));
+        let kind = InvalidText::shape("must begin with user: or service_account:");
+        PrincipalId::from_str(id.ok_or(kind)?)?;
+        Ok(Self(text.into()))
     }
 }
 
@@ -181,6 +200,42 @@ impl Readable {
         match self {
             Self::All => Self::Only(projects),
             Self::Only(own) => Self::Only(own.intersection(&projects).cloned().collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn who_did_something_is_read_back_from_its_text(id in "[a-z:é😀]{1,20}") {
+            let (tenant, id): (TenantId, PrincipalId) = ("t".parse().unwrap(), id.parse().unwrap());
+            let user = Principal::user(tenant.clone(), id.clone());
+            for who in [user, Principal::service(tenant, id)] {
+                let who = PrincipalRef::from(&who);
+                prop_assert_eq!(who.as_str().parse(), Ok(who));
+            }
+        }
+    }
+
+    #[test]
+    fn who_did_something_is_a_known_kind_and_a_valid_id() {
+        let long = format!("user:{}", "x".repeat(crate::model::MAX_ID_CHARS + 1));
+        for text in [
+            "",
+            "ada",
+            "user",
+            "user:",
+            "User:ada",
+            "service:bot",
+            &*long,
+        ] {
+            assert!(text.parse::<PrincipalRef>().is_err(), "{text}");
         }
     }
 }

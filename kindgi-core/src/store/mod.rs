@@ -17,10 +17,12 @@
 //! `kindgi_core::conformance` (feature `conformance`) checks the promise.
 
 mod judge_classes;
+mod judging_rules;
 mod judgments;
 mod lifecycle;
 
 pub use judge_classes::{ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore, Revised};
+pub use judging_rules::{JudgingRuleStore, ListedRule, RuleAppended, RuleStopped};
 pub use judgments::{
     ClassAt, JudgmentFilter, JudgmentRemoved, JudgmentStore, NewJudgment, Recorded,
 };
@@ -36,9 +38,9 @@ use crate::{
 pub type StoreResult<T> = Result<T, StoreError>;
 
 /// A whole backend. An `Arc` of one is one, too, `Arc<dyn Store>` included.
-pub trait Store: JudgmentStore + JudgeClassStore + Lifecycle {}
+pub trait Store: JudgmentStore + JudgeClassStore + JudgingRuleStore + Lifecycle {}
 
-impl<T: JudgmentStore + JudgeClassStore + Lifecycle + ?Sized> Store for T {}
+impl<T: JudgmentStore + JudgeClassStore + JudgingRuleStore + Lifecycle + ?Sized> Store for T {}
 
 /// What every write carries.
 #[derive(Clone, Copy, Debug)]

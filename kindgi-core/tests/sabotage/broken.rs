@@ -1,5 +1,7 @@
 //! A store in memory with one fault.
 
+mod rules;
+
 use std::{
     collections::{HashMap, HashSet},
     sync::{
@@ -14,13 +16,14 @@ use kindgi_core::{
     conformance::Backend,
     json::{RawJson, canonical},
     model::{
-        ClassScope, ItemKey, JudgeClass, JudgeClassId, Judgment, JudgmentId, JudgmentWithCopies,
-        PageSize, Position, Readable, RunCopy, RunId, TenantId,
+        ClassScope, ItemKey, JudgeClass, JudgeClassId, JudgingRule, Judgment, JudgmentId,
+        JudgmentWithCopies, PageSize, Position, ProjectId, Readable, RuleId, RunCopy, RunId,
+        TenantId,
     },
     store::{
         Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore,
         JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle, NewJudgment, Operation,
-        OperationId, Recorded, Revised, Slice, Store, StoreResult, Write,
+        OperationId, Recorded, Revised, RuleAppended, Slice, Store, StoreResult, Write,
     },
 };
 
@@ -57,6 +60,12 @@ struct Noted {
     answers: HashMap<Of<OperationId>, Recorded>,
     used: HashMap<OperationId, TenantId>,
     names: HashSet<Of<(ClassScope, String)>>,
+    versions: HashMap<Of<RuleId>, Vec<JudgingRule>>,
+    rule_answers: HashMap<Of<OperationId>, RuleAppended>,
+    rules_stopped: HashMap<Of<RuleId>, Timestamp>,
+    half_stopped: HashSet<Of<RuleId>>,
+    unlisted: HashSet<Of<RuleId>>,
+    projects: HashSet<ProjectId>,
 }
 
 /// One of those who write now.

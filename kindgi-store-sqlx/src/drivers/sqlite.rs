@@ -33,10 +33,16 @@ pub(crate) static DIALECT: Dialect = Dialect {
     begin: "BEGIN IMMEDIATE",
     // Its planner knows nothing of how many rows a value has, and so would choose at random.
     unindexed: "+",
-    migrations: &[Migration {
-        name: "0001_judgments",
-        sql: include_str!("../../migrations/sqlite/0001_judgments.sql"),
-    }],
+    migrations: &[
+        Migration {
+            name: "0001_judgments",
+            sql: include_str!("../../migrations/sqlite/0001_judgments.sql"),
+        },
+        Migration {
+            name: "0002_judging_rules",
+            sql: include_str!("../../migrations/sqlite/0002_judging_rules.sql"),
+        },
+    ],
 };
 
 /// A pool of connections to a SQLite file, of which one at a time writes.

@@ -6,8 +6,9 @@ use kindgi_core::{
     Timestamp,
     json::{Pointer, RawJson},
     model::{
-        AssertableBy, AssertedBy, ClassScope, Correction, Item, JudgeClass, Judgment,
-        PrincipalKind, Rank, RunContext, RunCopy, Segment, Subject, TenantId, Verdict, Weight,
+        AssertableBy, AssertedBy, ClassScope, Correction, Item, JudgeClass, JudgingRule, Judgment,
+        MaxOpen, PrincipalKind, Rank, RuleWhen, RunContext, RunCopy, Sample, Segment, Subject,
+        TenantId, Verdict, Weight,
     },
 };
 use sha2::{Digest, Sha256};
@@ -198,6 +199,67 @@ pub(super) fn live_name(class: &JudgeClass) -> String {
     ])
 }
 
+/// The columns of a rule that its versions share; with [`RULE_VERSION`] after them in the order of
+/// [`rule_cells`].
+pub(super) const RULE: &str = "id, project, unregistered_at";
+
+/// The columns of a rule's version, in the order of [`rule_version_cells`].
+pub(super) const RULE_VERSION: &str =
+    "version, name, matching, sample, max_open, class, enabled, created_by, created_at";
+
+pub(super) fn rule_cells(rule: &JudgingRule) -> Vec<Cell> {
+    let mut cells = vec![
+        rule.id.as_str().into(),
+        rule.project.as_str().into(),
+        rule.unregistered_at.map(Timestamp::as_unix_millis).into(),
+    ];
+    cells.extend(rule_version_cells(rule));
+    cells
+}
+
+pub(super) fn rule_version_cells(rule: &JudgingRule) -> Vec<Cell> {
+    vec![
+        i64::from(rule.version).into(),
+        rule.name.as_str().into(),
+        rule.when.to_json().as_str().into(),
+        // The shortest text that reads back as the same number.
+        rule.sample.get().to_string().into(),
+        rule.max_open.map(|max| i64::from(max.get())).into(),
+        rule.class.as_ref().map(|class| class.as_str()).into(),
+        rule.enabled.into(),
+        rule.created_by.as_ref().map(|by| by.as_str()).into(),
+        rule.created_at.as_unix_millis().into(),
+    ]
+}
+
+pub(super) fn rule(tenant: &TenantId, row: &mut Row) -> Result<JudgingRule, DbError> {
+    let corrupt = || DbError::corrupt("a judging rule");
+    let max_open = |max: i64| u32::try_from(max).ok().and_then(MaxOpen::new);
+    Ok(JudgingRule {
+        tenant: tenant.clone(),
+        id: parse(row.text()?)?,
+        project: parse(row.text()?)?,
+        unregistered_at: row.opt_int()?.map(time).transpose()?,
+        version: row.int()?.try_into().map_err(|_| corrupt())?,
+        name: parse(row.text()?)?,
+        when: document(row.text()?, RuleWhen::from_json)?,
+        sample: row
+            .text()?
+            .parse()
+            .ok()
+            .and_then(Sample::new)
+            .ok_or_else(corrupt)?,
+        max_open: row
+            .opt_int()?
+            .map(|max| max_open(max).ok_or_else(corrupt))
+            .transpose()?,
+        class: opt_parse(row.opt_text()?)?,
+        enabled: row.int()? != 0,
+        created_by: opt_parse(row.opt_text()?)?,
+        created_at: time(row.int()?)?,
+    })
+}
+
 /// A hash that is equal only for equal parts, each there or not.
 fn hash(parts: &[Option<&str>]) -> String {
     let mut hash = Sha256::new();
@@ -257,8 +319,14 @@ pub(super) fn json(text: String) -> RawJson {
 
 fn opt_json<T, E>(
     text: Option<String>,
-    decode: impl Fn(&RawJson) -> Result<T, E>,
+    decode: impl FnOnce(&RawJson) -> Result<T, E>,
 ) -> Result<Option<T>, DbError> {
-    let decode = |text| decode(&json(text)).map_err(|_| DbError::corrupt("a document"));
-    text.map(decode).transpose()
+    text.map(|text| document(text, decode)).transpose()
+}
+
+fn document<T, E>(
+    text: String,
+    decode: impl FnOnce(&RawJson) -> Result<T, E>,
+) -> Result<T, DbError> {
+    decode(&json(text)).map_err(|_| DbError::corrupt("a document"))
 }

@@ -79,7 +79,7 @@ impl JudgeClassStore for SqlxStore {
         }
         let sql = list(&self.tables.classes, tenant, filter, readable, keyset);
         let rows = self.database.read(&sql).await?;
-        Ok(slice(rows, keyset, |row| codec::class(tenant, row))?)
+        Ok(slice(rows, keyset.limit, |row| codec::class(tenant, row))?)
     }
 }
 

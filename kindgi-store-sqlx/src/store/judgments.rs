@@ -12,7 +12,7 @@ use kindgi_core::{
 use super::{
     SqlxStore, Steps,
     codec::{self, COPY, JUDGMENT, copy_cells, judgment_cells, live_key, parse},
-    is_readable, newest_first, slice,
+    columns_of, is_readable, newest_first, slice,
 };
 use crate::{
     dialect::Dialect,
@@ -60,17 +60,11 @@ impl JudgmentStore for SqlxStore {
         tenant: &TenantId,
         id: &JudgmentId,
     ) -> StoreResult<Option<JudgmentWithCopies>> {
-        let columns = |table, columns: &str| {
-            let columns = columns
-                .split(", ")
-                .map(|column| format!("{table}.{column}"));
-            columns.collect::<Vec<_>>().join(", ")
-        };
         let sql = format!(
             "SELECT {}, {}, j.item_value FROM {} j JOIN {} r \
              ON r.tenant = j.tenant AND r.run = j.run WHERE j.tenant = ? AND j.id = ?",
-            columns("j", JUDGMENT),
-            columns("r", COPY),
+            columns_of("j", JUDGMENT),
+            columns_of("r", COPY),
             self.tables.judgments,
             self.tables.runs,
         );
@@ -89,7 +83,9 @@ impl JudgmentStore for SqlxStore {
         let (table, dialect) = (&self.tables.judgments, self.database.dialect());
         let sql = list(table, dialect, tenant, filter, readable, keyset);
         let rows = self.database.read(&sql).await?;
-        Ok(slice(rows, keyset, |row| codec::judgment(tenant, row))?)
+        Ok(slice(rows, keyset.limit, |row| {
+            codec::judgment(tenant, row)
+        })?)
     }
 }
 

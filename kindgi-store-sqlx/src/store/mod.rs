@@ -2,6 +2,7 @@
 
 mod codec;
 mod judge_classes;
+mod judging_rules;
 mod judgments;
 mod lifecycle;
 mod operations;
@@ -12,7 +13,7 @@ use std::{fmt, sync::Arc};
 
 use kindgi_core::{
     Timestamp,
-    model::{Position, Readable},
+    model::{PageSize, Position, Readable},
     store::{Keyset, Slice, Write},
 };
 
@@ -92,6 +93,8 @@ struct Tables {
     judgments: String,
     runs: String,
     classes: String,
+    rules: String,
+    rule_versions: String,
     operations: String,
 }
 
@@ -102,6 +105,8 @@ impl Tables {
             judgments: name("judgments"),
             runs: name("runs"),
             classes: name("classes"),
+            rules: name("rules"),
+            rule_versions: name("rule_versions"),
             operations: name("operations"),
         }
     }
@@ -126,21 +131,49 @@ impl Steps {
     }
 }
 
-/// The end of a list's statement: the rows after a position, newest first, one more than the page
-/// takes, so that it shows whether more follow.
+/// The end of a list's statement: the rows after a position, newest first.
 fn newest_first(sql: Sql, keyset: &Keyset) -> Sql {
+    in_order(sql, ("created_at", "id"), ("<", "DESC"), keyset)
+}
+
+/// The same, oldest first, by the columns of a time and an id.
+fn oldest_first(sql: Sql, columns: (&str, &str), keyset: &Keyset) -> Sql {
+    in_order(sql, columns, (">", "ASC"), keyset)
+}
+
+fn in_order(
+    sql: Sql,
+    (at_column, id_column): (&str, &str),
+    (follows, way): (&str, &str),
+    keyset: &Keyset,
+) -> Sql {
     let sql = match &keyset.after {
         None => sql,
         // Spelled so that every database sees a range of its index.
         Some(Position { at, id }) => sql
-            .push(" AND created_at <= ? AND (created_at < ? OR id < ?)")
+            .push(&format!(
+                " AND {at_column} {follows}= ? \
+                 AND ({at_column} {follows} ? OR {id_column} {follows} ?)"
+            ))
             .bind(at.as_unix_millis())
             .bind(at.as_unix_millis())
             .bind(&**id),
     };
-    let limit = i64::from(keyset.limit.get()) + 1;
-    sql.push(" ORDER BY created_at DESC, id DESC LIMIT ?")
-        .bind(limit)
+    let order = format!(" ORDER BY {at_column} {way}, {id_column} {way}");
+    limited(sql.push(&order), keyset.limit)
+}
+
+/// One row more than the page takes, so that it shows whether more follow.
+fn limited(sql: Sql, limit: PageSize) -> Sql {
+    sql.push(" LIMIT ?").bind(i64::from(limit.get()) + 1)
+}
+
+/// Columns of one of the tables of a join.
+fn columns_of(table: &str, columns: &str) -> String {
+    let columns = columns
+        .split(", ")
+        .map(|column| format!("{table}.{column}"));
+    columns.collect::<Vec<_>>().join(", ")
 }
 
 /// `column IN (…)` for the projects that are readable; `None` for all.
@@ -156,10 +189,10 @@ fn is_readable(column: &str, readable: &Readable) -> Option<Sql> {
 /// A page's rows, and whether more follow.
 fn slice<T>(
     rows: Vec<Row>,
-    keyset: &Keyset,
+    limit: PageSize,
     decode: impl Fn(&mut Row) -> Result<T, DbError>,
 ) -> Result<Slice<T>, DbError> {
-    let limit = usize::from(keyset.limit.get());
+    let limit = usize::from(limit.get());
     let more = rows.len() > limit;
     let rows = rows.into_iter().take(limit).map(|mut row| decode(&mut row));
     Ok(Slice {

@@ -155,6 +155,31 @@ async fn several_projects_do_not_keep_a_filter_from_its_index() {
 }
 
 #[tokio::test]
+async fn the_reads_of_rules_have_indexes() {
+    let (_folder, pool) = pool().await;
+    let tables = super::Tables::new("kindgi_");
+    let tenant: TenantId = "acme".parse().unwrap();
+    let (project, id) = ("project".parse().unwrap(), "rule".parse().unwrap());
+    let latest = super::judging_rules::latest(&tables, &tenant, &project, &id);
+    let mut reads = vec![("kindgi_rules_id", latest)];
+    for keyset in pages() {
+        let list = super::judging_rules::list(&tables, &tenant, &project, &keyset);
+        reads.push(("kindgi_rules_list", list));
+    }
+    for before in [None, Some(7)] {
+        let limit = Default::default();
+        let versions =
+            super::judging_rules::versions(&tables, &tenant, &project, &id, before, limit);
+        reads.push(("kindgi_rules_id", versions));
+    }
+    for (index, sql) in reads {
+        let plan = plan(&pool, &sql).await;
+        assert_index(&plan, index, &sql.text);
+        assert_index(&plan, "kindgi_rule_versions_version", &sql.text);
+    }
+}
+
+#[tokio::test]
 async fn every_filter_of_the_list_of_classes_has_an_index() {
     let (_folder, pool) = pool().await;
     let tenant: TenantId = "acme".parse().unwrap();

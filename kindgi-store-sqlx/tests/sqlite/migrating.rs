@@ -1,8 +1,10 @@
 //! The schema: made, left alone, refused.
 
+use kindgi_core::store::JudgingRuleStore;
 use kindgi_store_sqlx::{OpenErrorKind, SqlxStore};
+use sqlx::{AssertSqlSafe, SqlitePool};
 
-use crate::support::{Folder, builder, live, number, record};
+use crate::support::{Folder, STEPS, append_rule, builder, live, number, record};
 
 #[tokio::test]
 async fn opening_again_changes_nothing() {
@@ -13,8 +15,52 @@ async fn opening_again_changes_nothing() {
     let before = number(&pool, schema).await;
     let store = folder.store().await;
     assert_eq!(number(&pool, schema).await, before);
-    assert_eq!(number(&pool, "SELECT COUNT(*) FROM kindgi_schema").await, 1);
+    assert_eq!(
+        number(&pool, "SELECT COUNT(*) FROM kindgi_schema").await,
+        STEPS
+    );
     assert_eq!(live(&store).await, ["a"]);
+}
+
+/// Every table and index, and which steps made them.
+async fn schema(pool: &SqlitePool) -> Vec<(String, String)> {
+    let sql = "SELECT name, coalesce(sql, '') FROM sqlite_master \
+               UNION ALL SELECT name, CAST(version AS TEXT) FROM kindgi_schema ORDER BY 1";
+    sqlx::query_as(sql).fetch_all(pool).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_file_of_the_first_version_is_brought_up_to_date_and_keeps_its_rows() {
+    let (first, new) = (Folder::new(), Folder::new());
+    record(&new.store().await, "a", "run", "key").await;
+    let pool = first.pool().await;
+    let step = include_str!("../../migrations/sqlite/0001_judgments.sql");
+    let step = step.replace("{}", "kindgi_");
+    let new_file = new.file();
+    let first_version = format!(
+        "CREATE TABLE kindgi_schema (version BIGINT NOT NULL, name TEXT NOT NULL); \
+         INSERT INTO kindgi_schema VALUES (1, '0001_judgments'); \
+         {step} \
+         ATTACH '{}' AS new; \
+         INSERT INTO kindgi_judgments SELECT * FROM new.kindgi_judgments; \
+         INSERT INTO kindgi_runs SELECT * FROM new.kindgi_runs; \
+         DETACH new;",
+        new_file.display()
+    );
+    let mut connection = pool.acquire().await.unwrap();
+    let made = sqlx::raw_sql(AssertSqlSafe(first_version));
+    made.execute(&mut *connection).await.unwrap();
+    drop(connection);
+    assert_ne!(schema(&pool).await, schema(&new.pool().await).await);
+
+    let store = first.store().await;
+    assert_eq!(schema(&pool).await, schema(&new.pool().await).await);
+    assert_eq!(live(&store).await, ["a"]);
+    let superseded = record(&store, "b", "run", "key").await;
+    assert_eq!(superseded, Some("a".parse().unwrap()));
+    let rule = append_rule(&store, "rule", 1).await;
+    let kept = store.rule(&rule.tenant, &rule.project, &rule.id).await;
+    assert_eq!(kept.unwrap(), Some(rule));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use kindgi_core::{
 };
 use sqlx::SqlitePool;
 
-use crate::support::{Folder, at, record, tenant};
+use crate::support::{Folder, append_rule, at, record, tenant};
 
 async fn refused(pool: &SqlitePool, sql: &'static str) -> bool {
     match sqlx::query(sql).execute(pool).await {
@@ -68,6 +68,38 @@ async fn a_second_live_class_of_one_name_is_refused() {
     let columns = "tenant, revision, scope_kind, name, weight, created_at, updated_at, live_name";
     let second = format!(
         "INSERT INTO kindgi_classes (id, {columns}) SELECT 'b', {columns} FROM kindgi_classes"
+    );
+    assert!(refused(&pool, second.leak()).await);
+}
+
+#[tokio::test]
+async fn a_repeated_version_of_a_rule_is_refused() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    append_rule(&store, "a", 1).await;
+    append_rule(&store, "b", 1).await;
+    let pool = folder.pool().await;
+    let columns = "tenant, name, matching, sample, enabled, created_at";
+    let again = |rule: &str, version: u32| -> &'static str {
+        let again = format!(
+            "INSERT INTO kindgi_rule_versions (rule, version, {columns}) \
+             SELECT '{rule}', {version}, {columns} FROM kindgi_rule_versions WHERE rule = 'a'"
+        );
+        again.leak()
+    };
+    assert!(refused(&pool, again("a", 1)).await);
+    assert!(!refused(&pool, again("a", 2)).await);
+    assert!(refused(&pool, again("b", 1)).await);
+}
+
+#[tokio::test]
+async fn a_second_rule_of_one_id_is_refused() {
+    let folder = Folder::new();
+    append_rule(&folder.store().await, "a", 1).await;
+    let pool = folder.pool().await;
+    let columns = "tenant, id, latest_version, first_created_at";
+    let second = format!(
+        "INSERT INTO kindgi_rules (project, {columns}) SELECT 'other', {columns} FROM kindgi_rules"
     );
     assert!(refused(&pool, second.leak()).await);
 }

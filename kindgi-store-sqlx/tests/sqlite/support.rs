@@ -6,9 +6,13 @@ use kindgi_core::{
     Timestamp,
     json::RawJson,
     model::{
-        AssertedBy, Item, Judgment, JudgmentId, PrincipalKind, RunCopy, Subject, TenantId, Verdict,
+        AssertedBy, Item, JudgingRule, Judgment, JudgmentId, PrincipalKind, RuleWhen, RunCopy,
+        Sample, Subject, TenantId, Verdict,
     },
-    store::{Applied, JudgmentStore, Keyset, NewJudgment, Recorded, Write},
+    store::{
+        Applied, JudgingRuleStore, JudgmentStore, Keyset, NewJudgment, Recorded, RuleAppended,
+        Write,
+    },
 };
 use kindgi_store_sqlx::{Durability, SqlxStore, SqlxStoreBuilder};
 use sqlx::{SqlitePool, sqlite::SqliteConnectOptions};
@@ -41,6 +45,9 @@ impl Folder {
         SqlitePool::connect_with(options).await.unwrap()
     }
 }
+
+/// How many steps the schema has.
+pub(crate) const STEPS: i64 = 2;
 
 /// Nobody pulls the plug, unless a test says so.
 pub(crate) fn builder() -> SqlxStoreBuilder {
@@ -119,6 +126,34 @@ pub(crate) async fn record(
         Applied::Done(Recorded::Ok { superseded, .. }) => superseded,
         other => panic!("{other:?}"),
     }
+}
+
+/// Appends a version to rule `id`, which has the one before, or creates it.
+pub(crate) async fn append_rule(store: &SqlxStore, id: &str, version: u32) -> JudgingRule {
+    let rule = JudgingRule {
+        id: id.parse().unwrap(),
+        tenant: tenant(),
+        project: "project".parse().unwrap(),
+        version,
+        name: "every answer".parse().unwrap(),
+        when: RuleWhen::default(),
+        sample: Sample::ALL,
+        max_open: None,
+        class: None,
+        enabled: true,
+        created_by: None,
+        created_at: at(0),
+        unregistered_at: None,
+    };
+    let write = Write {
+        tenant: &tenant(),
+        now: at(0),
+        operation: None,
+    };
+    let appended = store.append_rule_version(write, &rule, None).await.unwrap();
+    let stored = RuleAppended::Ok(Box::new(rule.clone()));
+    assert_eq!(appended, Applied::Done(stored));
+    rule
 }
 
 /// The ids of all live judgments, and of all that one file holds by a look of the test's own.

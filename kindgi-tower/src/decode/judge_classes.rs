@@ -25,7 +25,7 @@ fn class(d: &mut Decoder, value: &Value<'_>) -> Option<CreateJudgeClass> {
     let name = d.required(&fields, "name").and_then(|v| d.text(&v));
     let weight = d.required(&fields, "weight").and_then(|v| weight(d, &v));
     let description = d.optional(&fields, "description", |d, v| d.text(v));
-    let assertable_by = d.optional(&fields, "assertableBy", nullable_assertable_by);
+    let assertable_by = d.optional(&fields, "assertableBy", |d, v| d.nullable(v, assertable_by));
     let mut class = CreateJudgeClass::new(scope?, name?, weight?);
     class.description = description?;
     class.assertable_by = assertable_by?.flatten();
@@ -44,7 +44,7 @@ fn change(d: &mut Decoder, value: &Value<'_>) -> Option<UpdateJudgeClass> {
     let fields = d.object(value, &["weight", "description", "assertableBy"])?;
     let weight = d.optional(&fields, "weight", weight);
     let description = d.optional(&fields, "description", |d, v| d.text(v));
-    let assertable_by = d.optional(&fields, "assertableBy", nullable_assertable_by);
+    let assertable_by = d.optional(&fields, "assertableBy", |d, v| d.nullable(v, assertable_by));
     let mut change = UpdateJudgeClass::default();
     change.weight = weight?;
     change.description = description?;
@@ -84,14 +84,6 @@ fn weight(d: &mut Decoder, value: &Value<'_>) -> Option<Weight> {
     match number.to_f64().and_then(Weight::new) {
         Some(weight) => Some(weight),
         None => d.fault(&value.at, "must be a finite number that isn't negative"),
-    }
-}
-
-/// `null` is no restriction.
-fn nullable_assertable_by(d: &mut Decoder, value: &Value<'_>) -> Option<Option<AssertableBy>> {
-    match value.is_null() {
-        true => Some(None),
-        false => assertable_by(d, value).map(Some),
     }
 }
 

@@ -5,6 +5,7 @@
 //! value: a [`Decoder`] collects what it finds, and [`Decoder::finish`] says the first in order.
 
 pub(crate) mod judge_classes;
+pub(crate) mod judging_rules;
 pub(crate) mod judgments;
 pub(crate) mod params;
 pub(crate) mod query;
@@ -58,10 +59,6 @@ impl<'n> Value<'n> {
     pub(crate) fn root(node: &'n Node) -> Self {
         let at = Pointer::root();
         Self { node, at }
-    }
-
-    pub(crate) fn is_null(&self) -> bool {
-        matches!(self.node.kind(), Kind::Null)
     }
 
     /// A string member's content, for what else depends on it; nothing is noted.
@@ -201,6 +198,26 @@ impl Decoder {
         match value.node.kind() {
             Kind::Number(number) => Some(number),
             _ => self.fault(&value.at, "must be a number"),
+        }
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn bool(&mut self, value: &Value<'_>) -> Option<bool> {
+        match value.node.kind() {
+            Kind::Bool(is) => Some(*is),
+            _ => self.fault(&value.at, "must be true or false"),
+        }
+    }
+
+    /// A value, or `null` for none.
+    pub(crate) fn nullable<'n, T>(
+        &mut self,
+        value: &Value<'n>,
+        decode: impl FnOnce(&mut Self, &Value<'n>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        match value.node.kind() {
+            Kind::Null => Some(None),
+            _ => decode(self, value).map(Some),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Parameters of the path, and the idempotency key.
 
+use std::borrow::Cow;
+
 use http::HeaderMap;
 use kindgi_core::model::InvalidText;
 use percent_encoding::percent_decode_str;
@@ -18,6 +20,11 @@ where
         return Err(Refusal::bad_input(name, "isn't UTF-8"));
     };
     T::try_from(&text).map_err(|e| Refusal::bad_input(name, e.to_string()))
+}
+
+/// A parameter of the path, decoded. Bytes that aren't UTF-8 are replaced: for comparing alone.
+pub(crate) fn decoded(raw: &str) -> Cow<'_, str> {
+    percent_decode_str(raw).decode_utf8_lossy()
 }
 
 /// Checks the `Idempotency-Key`: sent at most once, 1 to 255 visible ASCII characters.

@@ -2,7 +2,7 @@
 
 use kindgi_core::{
     json::Number,
-    model::{InvalidText, PageRequest, PageSize},
+    model::{InvalidText, PageRequest, PageSize, Position},
 };
 use percent_encoding::percent_decode_str;
 
@@ -84,24 +84,33 @@ impl Query {
 
     /// `limit` and `cursor`.
     pub(crate) fn page(&self, binding: &Binding) -> Result<PageRequest, Refusal> {
-        let size = match self.get("limit") {
-            None => PageSize::default(),
-            Some(limit) => Number::parse(limit)
-                .and_then(|number| number.to_u64_exact())
-                .and_then(|limit| PageSize::new(u16::try_from(limit).ok()?))
-                .ok_or_else(|| {
-                    Refusal::bad_input("limit", "must be a whole number from 1 to 100")
-                })?,
-        };
-        let after = match self.get("cursor") {
-            None => None,
-            Some(cursor) => Some(binding.read(cursor).ok_or_else(|| {
-                let message = "isn't a cursor of this list, these filters and this caller; \
-                               start again without it";
-                Refusal::bad_input("cursor", message)
-            })?),
-        };
+        let size = self.size()?;
+        let after = self.after(binding)?;
         Ok(PageRequest { after, size })
+    }
+
+    /// `limit`.
+    pub(crate) fn size(&self) -> Result<PageSize, Refusal> {
+        let Some(limit) = self.get("limit") else {
+            return Ok(PageSize::default());
+        };
+        Number::parse(limit)
+            .and_then(|number| number.to_u64_exact())
+            .and_then(|limit| PageSize::new(u16::try_from(limit).ok()?))
+            .ok_or_else(|| Refusal::bad_input("limit", "must be a whole number from 1 to 100"))
+    }
+
+    /// `cursor`.
+    pub(crate) fn after(&self, binding: &Binding) -> Result<Option<Position>, Refusal> {
+        let Some(cursor) = self.get("cursor") else {
+            return Ok(None);
+        };
+        let after = binding.read(cursor).ok_or_else(|| {
+            let message = "isn't a cursor of this list, these filters and this caller; \
+                           start again without it";
+            Refusal::bad_input("cursor", message)
+        })?;
+        Ok(Some(after))
     }
 }
 

@@ -1,6 +1,7 @@
 //! One function for each operation: decode, ask the engine, write the answer. They hold no rules.
 
 mod judge_classes;
+mod judging_rules;
 mod judgments;
 
 use bytes::Bytes;
@@ -39,6 +40,12 @@ impl Call {
             Operation::GetJudgeClass => judge_classes::get(self).await,
             Operation::UpdateJudgeClass => judge_classes::update(self).await,
             Operation::UnregisterJudgeClass => judge_classes::unregister(self).await,
+            Operation::ListJudgingRules => judging_rules::list(self).await,
+            Operation::CreateJudgingRule => judging_rules::create(self).await,
+            Operation::GetJudgingRule => judging_rules::get(self).await,
+            Operation::UpdateJudgingRule => judging_rules::update(self).await,
+            Operation::UnregisterJudgingRule => judging_rules::unregister(self).await,
+            Operation::ListJudgingRuleVersions => judging_rules::versions(self).await,
         }
     }
 
@@ -57,9 +64,15 @@ impl Call {
         params::path(&self.found.params, name)
     }
 
-    /// A cursor is bound to the operation's own path, so not to where the service is mounted.
+    /// A cursor is bound to the operation's own path and what stands in it, so not to where the
+    /// service is mounted.
     fn binding(&self, query: &Query) -> Binding {
-        Binding::new(&self.who, self.found.path, query.filters())
+        let params = self.found.params.iter();
+        let params: Vec<_> = params
+            .map(|(name, raw)| (&**name, params::decoded(raw)))
+            .collect();
+        let params = params.iter().map(|(name, value)| (*name, &**value));
+        Binding::new(&self.who, self.found.path, params.chain(query.filters()))
     }
 
     fn idempotency_key(&self) -> Result<(), Refusal> {

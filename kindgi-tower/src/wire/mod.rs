@@ -1,6 +1,7 @@
 //! The answers' JSON, as the API writes it: absent fields are left out, never `null`.
 
 pub(crate) mod judge_classes;
+pub(crate) mod judging_rules;
 pub(crate) mod judgments;
 
 use kindgi_core::{

@@ -10,7 +10,7 @@ use http::Method;
 use http_body_util::Full;
 use tower::ServiceExt;
 
-use crate::common::{App, Gate, Trouble, judgment};
+use crate::common::{App, Gate, Trouble, judgment, rules};
 
 /// Whether a future is ready now.
 async fn is_ready<F: Future + Unpin>(future: &mut F) -> bool {
@@ -110,6 +110,7 @@ async fn every_kind_of_write_is_detached() {
     let app = App::new();
     let judged = app.judge("judge", "run-1", "k").await;
     let class = app.class(r#"{"kind":"tenant"}"#, "n", "").await;
+    let rule = app.rule("p1", "n", "").await;
     for (at, method, path, body) in [
         (
             "remove",
@@ -135,6 +136,24 @@ async fn every_kind_of_write_is_detached() {
             format!("/v1/judge-classes/{class}/unregister"),
             String::new(),
         ),
+        (
+            "append_rule_version",
+            Method::POST,
+            rules("p1"),
+            crate::common::rule("m", ""),
+        ),
+        (
+            "append_rule_version",
+            Method::PATCH,
+            rule.clone(),
+            r#"{"sample":0.5}"#.to_owned(),
+        ),
+        (
+            "stop_rule",
+            Method::POST,
+            format!("{rule}/unregister"),
+            String::new(),
+        ),
     ] {
         let gate = Gate::closed();
         app.host.faults.set(at, Trouble::Waits(gate.clone()));
@@ -157,6 +176,10 @@ async fn every_kind_of_write_is_detached() {
     assert!(kept.raw("/unregisteredAt").is_some());
     let list = app.get("admin", "/v1/judge-classes").await;
     assert_eq!(list.text("/data/0/name"), "m");
+    let kept = app.get("admin", &rule).await.is(200);
+    assert_eq!(kept.shown("/sample"), "0.5");
+    assert!(kept.raw("/unregisteredAt").is_some());
+    assert_eq!(app.get("admin", &rules("p1")).await.column("name"), ["m"]);
 }
 
 #[tokio::test]

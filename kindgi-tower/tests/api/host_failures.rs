@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::common::{App, Trouble, class, judgment, project_scope};
+use crate::common::{App, Trouble, class, judgment, project_scope, rule, rules};
 
 /// An app with a judgment and a class, and every operation with the methods it calls.
 async fn operations() -> (App, Vec<(Method, String, String, Vec<&'static str>)>) {
@@ -18,6 +18,9 @@ async fn operations() -> (App, Vec<(Method, String, String, Vec<&'static str>)>)
         judgment("run-1", "new", "").replacen('{', &format!(r#"{{"judgeClassId":"{class}","#), 1)
     };
     let classes = "/v1/judge-classes";
+    let of_rule = app.rule("p1", "n", "").await;
+    let (list, versions) = (rules("p1"), format!("{of_rule}/versions"));
+    let wants = format!(r#""judgeClassId":"{of_project}""#);
     let operations = vec![
         get(
             "/v1/judgments".to_owned(),
@@ -74,6 +77,34 @@ async fn operations() -> (App, Vec<(Method, String, String, Vec<&'static str>)>)
             String::new(),
             vec!["class", "readable_projects", "allows", "replace_class"],
         ),
+        get(
+            list.clone(),
+            vec!["authenticate", "project_exists", "allows", "rules"],
+        ),
+        get(
+            of_rule.clone(),
+            vec!["authenticate", "project_exists", "allows", "rule"],
+        ),
+        get(
+            versions,
+            vec!["authenticate", "project_exists", "allows", "rule_versions"],
+        ),
+        (
+            Method::PATCH,
+            of_rule.clone(),
+            r#"{"sample":0.5}"#.to_owned(),
+            vec!["project_exists", "allows", "rule", "append_rule_version"],
+        ),
+        post(
+            &format!("{of_rule}/unregister"),
+            String::new(),
+            vec!["project_exists", "allows", "rule", "stop_rule"],
+        ),
+        post(
+            &list,
+            rule("m", &wants),
+            vec!["project_exists", "allows", "class", "append_rule_version"],
+        ),
     ];
     (app, operations)
 }
@@ -109,7 +140,15 @@ async fn a_read_of_a_busy_store_is_503_with_retry_after_also_for_head() {
         .iter()
         .filter(|(method, ..)| method == Method::GET)
     {
-        for at in ["judgment", "judgments", "class", "classes"] {
+        for at in [
+            "judgment",
+            "judgments",
+            "class",
+            "classes",
+            "rule",
+            "rules",
+            "rule_versions",
+        ] {
             app.host.faults.set(at, Trouble::Busy);
         }
         // `send` checks that Retry-After is whole seconds, and only there.
@@ -124,6 +163,7 @@ async fn nothing_is_written_where_the_store_failed_before() {
     let before = (
         app.get("admin", "/v1/judgments").await.body,
         app.get("admin", "/v1/judge-classes").await.body,
+        app.get("admin", &rules("p1")).await.body,
     );
     for (method, path, body, calls) in operations
         .iter()
@@ -140,6 +180,7 @@ async fn nothing_is_written_where_the_store_failed_before() {
     let after = (
         app.get("admin", "/v1/judgments").await.body,
         app.get("admin", "/v1/judge-classes").await.body,
+        app.get("admin", &rules("p1")).await.body,
     );
     assert_eq!(after, before);
 }

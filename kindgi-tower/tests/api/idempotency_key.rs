@@ -2,7 +2,7 @@
 
 use http::{HeaderValue, Method};
 
-use crate::common::{Answer, App, class, judgment};
+use crate::common::{Answer, App, class, judgment, rule, rules};
 
 const KEY: &str = "idempotency-key";
 
@@ -55,6 +55,13 @@ async fn a_key_of_1_to_255_visible_ascii_characters_is_taken_everywhere() {
         )
         .await
         .is(200);
+        let path = rules("p1");
+        let made = with(&app, Method::POST, &path, &rule("n", ""), &[key]).await;
+        let path = format!("{path}/{}", made.is(201).text("/ruleId"));
+        let answer = with(&app, Method::PATCH, &path, r#"{"sample":0.5}"#, &[key]).await;
+        answer.is(200);
+        let path = format!("{path}/unregister");
+        with(&app, Method::POST, &path, "", &[key]).await.is(200);
     }
 }
 
@@ -63,6 +70,7 @@ async fn any_other_key_or_a_second_one_is_bad_input_and_nothing_is_done() {
     let app = App::new();
     let kept = app.judge("judge", "run-1", "k").await;
     let class_id = app.class(r#"{"kind":"tenant"}"#, "n", "").await;
+    let kept_rule = app.rule("p1", "n", "").await;
     let long = [b'a'; 256];
     let wrong: &[&[&[u8]]] = &[
         &[b""],
@@ -102,6 +110,17 @@ async fn any_other_key_or_a_second_one_is_bad_input_and_nothing_is_done() {
             format!("/v1/judge-classes/{class_id}/unregister"),
             String::new(),
         ),
+        (Method::POST, rules("p1"), rule("new", "")),
+        (
+            Method::PATCH,
+            kept_rule.clone(),
+            r#"{"name":"m"}"#.to_owned(),
+        ),
+        (
+            Method::POST,
+            format!("{kept_rule}/unregister"),
+            String::new(),
+        ),
     ];
     for keys in wrong {
         for (method, path, body) in &requests {
@@ -113,6 +132,7 @@ async fn any_other_key_or_a_second_one_is_bad_input_and_nothing_is_done() {
     let classes = app.get("admin", "/v1/judge-classes").await;
     assert_eq!(classes.ids(), [class_id]);
     assert_eq!(classes.shown("/data/0/weight"), "2");
+    assert_eq!(app.get("admin", &rules("p1")).await.column("name"), ["n"]);
 }
 
 #[tokio::test]
@@ -142,6 +162,14 @@ async fn the_key_comes_after_the_shape_and_before_existence() {
         &[b""],
     )
     .await;
+    answer.refused_at("bad-input", "Idempotency-Key");
+    let path = format!("{}/none", rules("p1"));
+    let answer = with(&app, Method::PATCH, &path, r#"{"when":null}"#, &[b""]).await;
+    answer.refused_at("bad-input", "/when");
+    let answer = with(&app, Method::PATCH, &path, "{}", &[b""]).await;
+    answer.refused_at("bad-input", "Idempotency-Key");
+    let path = format!("{path}/unregister");
+    let answer = with(&app, Method::POST, &path, "", &[b""]).await;
     answer.refused_at("bad-input", "Idempotency-Key");
 }
 

@@ -1,6 +1,6 @@
 //! Who may do what: what the caller may not read is 404, what they may only read is 403.
 
-use crate::common::{App, agent_scope, class, judgment, project_scope};
+use crate::common::{App, agent_scope, class, judgment, project_scope, rule, rules};
 
 const RIGHTS: &[&str] = &[
     "read:p1", "judge:p1", "write:p1", "admin:p1", "read:p2", "admin",
@@ -122,7 +122,26 @@ async fn every_operation_needs_exactly_its_rights() {
             let may = expected(read, has("admin:p1"), "project-not-found", 201);
             check(&app, "POST", create, &class(&scope, "m", ""), may).await;
         }
+        check_rules(&app, read, has("write:p1")).await;
     }
+}
+
+async fn check_rules(app: &App, read: bool, write: bool) {
+    let path = app.rule("p1", "n", "").await;
+    let hidden = "project-not-found";
+    let (list, versions) = (rules("p1"), format!("{path}/versions"));
+    for path in [&list, &path, &versions] {
+        check(app, "GET", path, "", expected(read, true, hidden, 200)).await;
+    }
+    let may = expected(read, write, hidden, 201);
+    check(app, "POST", &list, &rule("m", ""), may).await;
+    // A change of nothing is one that needs the right, too.
+    for change in [r#"{"sample":0.5}"#, "{}"] {
+        let may = expected(read, write, hidden, 200);
+        check(app, "PATCH", &path, change, may).await;
+    }
+    let may = expected(read, write, hidden, 200);
+    check(app, "POST", &format!("{path}/unregister"), "", may).await;
 }
 
 #[tokio::test]
@@ -158,6 +177,29 @@ async fn rights_on_one_project_are_none_on_another() {
             .await,
         [""; 0]
     );
+    let path = app.rule("p2", "n", "").await;
+    for path in [rules("p2"), path.clone(), format!("{path}/versions")] {
+        app.get("ann", &path).await.refused("project-not-found");
+    }
+    let answer = app.post("ann", &rules("p2"), &rule("m", "")).await;
+    answer.refused("project-not-found");
+    let answer = app.patch("ann", &path, r#"{"name":"m"}"#).await;
+    answer.refused("project-not-found");
+    let answer = app.post("ann", &format!("{path}/unregister"), "").await;
+    answer.refused("project-not-found");
+    // Nor is the rule one of a project that may be read.
+    let elsewhere = path.replace("/p2/", "/p1/");
+    for path in [elsewhere.clone(), format!("{elsewhere}/versions")] {
+        let answer = app.get("ann", &path).await;
+        answer.refused("judging-rule-not-found");
+    }
+    let answer = app.patch("ann", &elsewhere, r#"{"name":"m"}"#).await;
+    answer.refused("judging-rule-not-found");
+    let answer = app
+        .post("ann", &format!("{elsewhere}/unregister"), "")
+        .await;
+    answer.refused("judging-rule-not-found");
+    assert_eq!(app.get("admin", &path).await.is(200).text("/name"), "n");
 }
 
 #[tokio::test]
@@ -200,6 +242,19 @@ async fn an_unreadable_thing_answers_as_one_that_doesnt_exist() {
         app.post("judge", create, &class(&project_scope("x"), "m", ""))
             .await
             .refused("project-not-found"),
+    );
+    let path = app.rule("p2", "n", "").await;
+    same(
+        app.get("judge", &path).await,
+        app.get("judge", &path.replace("/p2/", "/x/"))
+            .await
+            .refused("project-not-found"),
+    );
+    same(
+        app.get("judge", &path.replace("/p2/", "/p1/")).await,
+        app.get("judge", &format!("{}/none", rules("p1")))
+            .await
+            .refused("judging-rule-not-found"),
     );
 }
 
@@ -244,6 +299,16 @@ async fn permission_comes_before_state() {
     )
     .await
     .refused("permission-denied");
+    let path = app.rule("p1", "n", "").await;
+    let unregister = format!("{path}/unregister");
+    app.post("admin", &unregister, "").await.is(200);
+    let answer = app.post("reader", &unregister, "").await;
+    answer.refused("permission-denied");
+    let answer = app.patch("reader", &path, r#"{"name":"m"}"#).await;
+    answer.refused("permission-denied");
+    let unknown_class = rule("m", r#""judgeClassId":"none""#);
+    let answer = app.post("reader", &rules("p1"), &unknown_class).await;
+    answer.refused("permission-denied");
     // A taken name, too.
     app.class(TENANT_SCOPE, "taken", "").await;
     let body = class(TENANT_SCOPE, "taken", "");

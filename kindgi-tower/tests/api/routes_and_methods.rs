@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::common::App;
+use crate::common::{App, rule, rules};
 
 /// A path, and its methods.
 const PATHS: &[(&str, &str)] = &[
@@ -12,6 +12,10 @@ const PATHS: &[(&str, &str)] = &[
     ("/v1/judge-classes", "GET, HEAD, POST"),
     ("/v1/judge-classes/x", "GET, HEAD, PATCH"),
     ("/v1/judge-classes/x/unregister", "POST"),
+    ("/v1/projects/p1/judging-rules", "GET, HEAD, POST"),
+    ("/v1/projects/p1/judging-rules/x", "GET, HEAD, PATCH"),
+    ("/v1/projects/p1/judging-rules/x/unregister", "POST"),
+    ("/v1/projects/p1/judging-rules/x/versions", "GET, HEAD"),
 ];
 
 #[tokio::test]
@@ -65,6 +69,21 @@ async fn an_unknown_path_a_trailing_slash_and_an_empty_segment_are_404() {
         "/v1/judgments/x/unregister/y",
         "/v1/judge-classes/",
         "/v1/judge-classes//unregister",
+        "/v1/projects",
+        "/v1/projects/p1",
+        "/v1/projects//judging-rules",
+        "/v1/projects/judging-rules",
+        "/v1/projects//judging-rules/x",
+        "/v1/projects//judging-rules/x/versions",
+        "/v1/projects/p1/judging-rules/",
+        "/v1/projects/p1/judging-rules//",
+        "/v1/projects/p1/judging-rules//versions",
+        "/v1/projects/p1/judging-rules//unregister",
+        "/v1/projects/p1/judging-rules/x/",
+        "/v1/projects/p1/judging-rules/x/versions/",
+        "/v1/projects/p1/judging-rules/x/versions/1",
+        "/v1/projects/p1//judging-rules",
+        "/v1/projects/p1%2Fjudging-rules",
         "/v1/judgments%2Fx",
         "/v1%2Fjudgments",
         "/v1/%6Audgments",
@@ -104,7 +123,35 @@ async fn an_id_is_decoded_once_and_an_encoded_slash_belongs_to_it() {
         app.post("judge", &format!("{path}/unregister"), "")
             .await
             .refused("judgment-not-found");
+        let path = format!("{}/{id}", rules("p1"));
+        for path in [path.clone(), format!("{path}/versions")] {
+            let answer = app.get("judge", &path).await;
+            answer.refused("judging-rule-not-found");
+        }
+        let answer = app.get("admin", &rules(id)).await;
+        answer.refused("project-not-found");
     }
+}
+
+#[tokio::test]
+async fn a_rule_reads_by_its_ids_however_those_are_encoded() {
+    let app = App::new();
+    let rule = app.rule("p%2F%C3%A9", "n", "").await;
+    let rule = rule.rsplit('/').next().unwrap();
+    let encoded: String = rule.bytes().map(|b| format!("%{b:02X}")).collect();
+    for project in ["p%2f%c3%a9", "%70%2F%C3%A9", "p%2Fé"] {
+        for id in [rule, &encoded] {
+            let path = format!("{}/{id}", rules(project));
+            let answer = app.get("admin", &path).await.is(200);
+            assert_eq!(answer.text("/ruleId"), rule);
+            assert_eq!(answer.text("/projectId"), "p/é");
+        }
+    }
+    // Text compares exactly.
+    let answer = app
+        .get("admin", &format!("{}/{rule}", rules("p%2F%65")))
+        .await;
+    answer.refused("judging-rule-not-found");
 }
 
 #[tokio::test]
@@ -155,6 +202,24 @@ async fn an_id_that_is_no_text_of_1_to_256_characters_is_bad_input() {
                 .await
                 .refused_at("bad-input", name);
         }
+        for (root, name) in [
+            (format!("{}/x", rules(id)), "projectId"),
+            (format!("{}/{id}", rules("p1")), "ruleId"),
+        ] {
+            let versions = format!("{root}/versions");
+            for path in [&root, &versions] {
+                app.get("admin", path).await.refused_at("bad-input", name);
+            }
+            let unregister = format!("{root}/unregister");
+            let answer = app.post("admin", &unregister, "").await;
+            answer.refused_at("bad-input", name);
+            let answer = app.patch("admin", &root, "{}").await;
+            answer.refused_at("bad-input", name);
+        }
+        let answer = app.get("admin", &rules(id)).await;
+        answer.refused_at("bad-input", "projectId");
+        let answer = app.post("admin", &rules(id), &rule("n", "")).await;
+        answer.refused_at("bad-input", "projectId");
     }
     let longest: String = "%c3%a9".repeat(256);
     app.get("judge", &format!("/v1/judgments/{longest}"))
@@ -165,6 +230,7 @@ async fn an_id_that_is_no_text_of_1_to_256_characters_is_bad_input() {
 #[tokio::test]
 async fn head_answers_as_get_does_without_the_body() {
     let app = App::new();
+    let rule = app.rule("p1", "n", "").await;
     let id = app.judge("judge", "run-1", "k").await;
     for path in [
         "/v1/judgments".to_owned(),
@@ -173,6 +239,11 @@ async fn head_answers_as_get_does_without_the_body() {
         "/v1/judgments/none".to_owned(),
         "/v1/judge-classes".to_owned(),
         "/v1/judge-classes/none".to_owned(),
+        rules("p1"),
+        rules("x"),
+        rule.clone(),
+        format!("{rule}/versions"),
+        format!("{}/none/versions", rules("p1")),
         "/v1/none".to_owned(),
     ] {
         let get = app.get("judge", &path).await;

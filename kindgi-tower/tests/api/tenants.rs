@@ -2,7 +2,7 @@
 
 use kindgi_core::model::Principal;
 
-use crate::common::{App, OUTPUT, class, finished, id, judgment};
+use crate::common::{App, OUTPUT, class, finished, id, judgment, rules};
 
 /// With `eve`, who may do everything in the tenant `other`.
 fn app() -> App {
@@ -74,6 +74,27 @@ async fn what_another_tenant_has_is_as_if_it_didnt_exist() {
         };
         assert_eq!(same(&found), same(&missing));
     }
+    let rule = app.rule("p1", "n", "").await;
+    let versions = format!("{rule}/versions");
+    let unregister = format!("{rule}/unregister");
+    for path in [&rule, &versions] {
+        let answer = app.get("eve", path).await;
+        answer.refused("judging-rule-not-found");
+    }
+    let answer = app.patch("eve", &rule, r#"{"name":"m"}"#).await;
+    answer.refused("judging-rule-not-found");
+    let answer = app.post("eve", &unregister, "").await;
+    answer.refused("judging-rule-not-found");
+    let list = app.get("eve", &rules("p1")).await.is(200);
+    assert_eq!(list.body, r#"{"data":[],"hasMore":false}"#);
+    let of_class = crate::common::rule("m", &format!(r#""judgeClassId":"{class_id}""#));
+    let answer = app.post("eve", &rules("p1"), &of_class).await;
+    answer.refused("judge-class-not-found");
+    assert_eq!(
+        app.get("admin", &versions).await.shown_column("name"),
+        ["\"n\""]
+    );
+    assert_eq!(app.get("admin", &rules("p1")).await.column("name"), ["n"]);
     app.record("eve", &judgment("run-1", "k", ""))
         .await
         .refused("run-not-found");

@@ -21,6 +21,7 @@ const CODES: &[(&str, u16)] = &[
     ("project-not-found", 404),
     ("judgment-not-found", 404),
     ("judge-class-not-found", 404),
+    ("judging-rule-not-found", 404),
     ("method-not-allowed", 405),
     ("run-not-finished", 409),
     ("judge-class-name-taken", 409),
@@ -172,13 +173,29 @@ impl Answer {
 
     /// The ids of a list's rows.
     pub(crate) fn ids(&self) -> Vec<String> {
+        self.column("id")
+    }
+
+    /// The strings of this name in a list's rows.
+    pub(crate) fn column(&self, name: &str) -> Vec<String> {
+        (0..self.rows())
+            .map(|row| self.text(&format!("/data/{row}/{name}")))
+            .collect()
+    }
+
+    /// The texts of the values of this name in a list's rows.
+    pub(crate) fn shown_column(&self, name: &str) -> Vec<String> {
+        (0..self.rows())
+            .map(|row| self.shown(&format!("/data/{row}/{name}")))
+            .collect()
+    }
+
+    fn rows(&self) -> usize {
         let rows = self
             .raw("/data")
             .and_then(|rows| rows.items())
             .expect("a list");
-        (0..rows.len())
-            .map(|row| self.text(&format!("/data/{row}/id")))
-            .collect()
+        rows.len()
     }
 
     /// Asserts the status.

@@ -25,6 +25,18 @@ pub(crate) fn class(scope: &str, name: &str, more: &str) -> String {
     format!(r#"{{"scope":{scope},"name":{name},"weight":2{comma}{more}}}"#)
 }
 
+/// A judging rule's body that matches every run; `more` are further members.
+pub(crate) fn rule(name: &str, more: &str) -> String {
+    let comma = if more.is_empty() { "" } else { "," };
+    let name = quoted(name);
+    format!(r#"{{"name":{name},"when":{{}}{comma}{more}}}"#)
+}
+
+/// The path of a project's judging rules.
+pub(crate) fn rules(project: &str) -> String {
+    format!("/v1/projects/{project}/judging-rules")
+}
+
 pub(crate) fn project_scope(project: &str) -> String {
     format!(r#"{{"kind":"project","projectId":{}}}"#, quoted(project))
 }

@@ -10,13 +10,14 @@ use async_trait::async_trait;
 use kindgi_core::{
     HostError, MemoryStore, StoreError,
     model::{
-        JudgeClass, JudgeClassId, Judgment, JudgmentId, JudgmentWithCopies, Readable, RunCopy,
-        RunId, TenantId,
+        JudgeClass, JudgeClassId, JudgingRule, Judgment, JudgmentId, JudgmentWithCopies, PageSize,
+        ProjectId, Readable, RuleId, RunCopy, RunId, TenantId,
     },
     store::{
         Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore,
-        JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle, NewJudgment, Recorded,
-        Revised, Slice, StoreResult, Write,
+        JudgingRuleStore, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle,
+        ListedRule, NewJudgment, Recorded, Revised, RuleAppended, RuleStopped, Slice, StoreResult,
+        Write,
     },
 };
 use tokio::sync::Semaphore;
@@ -220,6 +221,64 @@ impl JudgeClassStore for FaultyStore {
     ) -> StoreResult<Slice<JudgeClass>> {
         self.faults.store("classes").await?;
         self.inner.classes(tenant, filter, readable, keyset).await
+    }
+}
+
+#[async_trait]
+impl JudgingRuleStore for FaultyStore {
+    async fn append_rule_version(
+        &self,
+        write: Write<'_>,
+        next: &JudgingRule,
+        class: Option<ClassAt<'_>>,
+    ) -> StoreResult<Applied<RuleAppended>> {
+        self.faults.store("append_rule_version").await?;
+        self.inner.append_rule_version(write, next, class).await
+    }
+
+    async fn stop_rule(
+        &self,
+        write: Write<'_>,
+        project: &ProjectId,
+        id: &RuleId,
+    ) -> StoreResult<Applied<RuleStopped>> {
+        self.faults.store("stop_rule").await?;
+        self.inner.stop_rule(write, project, id).await
+    }
+
+    async fn rule(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        id: &RuleId,
+    ) -> StoreResult<Option<JudgingRule>> {
+        self.faults.store("rule").await?;
+        self.inner.rule(tenant, project, id).await
+    }
+
+    async fn rules(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<ListedRule>> {
+        self.faults.store("rules").await?;
+        self.inner.rules(tenant, project, keyset).await
+    }
+
+    async fn rule_versions(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        id: &RuleId,
+        before: Option<u32>,
+        limit: PageSize,
+    ) -> StoreResult<Option<Slice<JudgingRule>>> {
+        self.faults.store("rule_versions").await?;
+        let inner = &self.inner;
+        inner
+            .rule_versions(tenant, project, id, before, limit)
+            .await
     }
 }
 

@@ -22,7 +22,7 @@ use tower::ServiceExt;
 
 pub(crate) use self::{
     answer::Answer,
-    bodies::{agent_scope, class, judgment, project_scope, quoted, raw},
+    bodies::{agent_scope, class, judgment, project_scope, quoted, raw, rule, rules},
     faults::{FaultyStore, Gate, Trouble},
     host::{Host, Known},
 };
@@ -185,6 +185,13 @@ impl App {
             .await
             .is(201)
             .text("/id")
+    }
+
+    /// Creates a judging rule as the admin, and gives its path.
+    pub(crate) async fn rule(&self, project: &str, name: &str, more: &str) -> String {
+        let rules = rules(project);
+        let made = self.post("admin", &rules, &rule(name, more)).await.is(201);
+        format!("{rules}/{}", made.text("/ruleId"))
     }
 
     /// The ids of a list's first page.

@@ -16,6 +16,10 @@ const PATHS: &[&str] = &[
     "/v1/judge-classes",
     "/v1/judge-classes/x",
     "/v1/judge-classes/x/unregister",
+    "/v1/projects/p1/judging-rules",
+    "/v1/projects/p1/judging-rules/x",
+    "/v1/projects/p1/judging-rules/x/unregister",
+    "/v1/projects/p1/judging-rules/x/versions",
 ];
 const METHODS: &[&str] = &["GET", "HEAD", "POST", "PATCH"];
 const HEADERS: &[&str] = &[
@@ -78,7 +82,10 @@ fn path() -> impl Strategy<Value = String> {
         "/v1",
         "/v1/judgments",
         "/v1/judge-classes",
+        "/v1/projects",
+        "/judging-rules",
         "/unregister",
+        "/versions",
         "%2F",
         "%00",
         "%ff",
@@ -164,7 +171,7 @@ proptest! {
         body in pieces(&[
             "{", "}", "[", "]", ",", ":", "\"runId\"", "\"item\"", "\"key\"", "\"verdict\"", "\"yes\"", "\"scope\"",
             "\"kind\"", "\"tenant\"", "\"name\"", "\"weight\"", "null", "true", "1", "-0", "1e400", "\"\\ud83d\"",
-            "\"\\u0000\"", " ", "{}", "[]", "\"run-1\"",
+            "\"\\u0000\"", " ", "{}", "[]", "\"run-1\"", "\"when\"", "\"agentIds\"", "\"sample\"", "\"maxOpen\"",
         ]),
     ) {
         let app = App::new();
@@ -201,6 +208,9 @@ proptest! {
         for path in [
             format!("/v1/judgments/{encoded}"),
             format!("/v1/judge-classes/{encoded}"),
+            format!("/v1/projects/{encoded}/judging-rules"),
+            format!("/v1/projects/p1/judging-rules/{encoded}"),
+            format!("/v1/projects/p1/judging-rules/{encoded}/versions?cursor={encoded}"),
             format!("/v1/judgments?runId={encoded}"),
             format!("/v1/judgments?cursor={encoded}"),
             format!("/v1/judge-classes?scopeKind=project&projectId={encoded}"),

@@ -27,6 +27,14 @@ const BODIES: &[(&str, &str)] = &[
         "/v1/judge-classes",
         r#"{"scope":{"kind":"tenant"},"name":"n","weight":0,"assertableBy":null}"#,
     ),
+    (
+        "/v1/projects/p1/judging-rules",
+        r#"{"name":"n","when":{"agentIds":["a","b","a"],"versions":["live","1"],"status":["completed"],"includeDryRuns":true},"sample":0.5,"maxOpen":5e1,"enabled":false}"#,
+    ),
+    (
+        "/v1/projects/p1/judging-rules",
+        r#"{"name":"n","when":{"flowIds":["f"]},"judgeClassId":"none"}"#,
+    ),
 ];
 
 /// What a mutation puts in.

@@ -33,7 +33,7 @@ def every_operation(world: World) -> None:
         ("refused", {a.operation.id for a in answers if a.status >= 400}),
     ):
         same(sorted({o.id for o in world.contract.operations} - seen), [], f"not {kind}")
-    same(len(world.contract.operations), 9, "operations")
+    same(len(world.contract.operations), 15, "operations")
 
 
 def every_field(world: World) -> None:
@@ -61,6 +61,13 @@ def every_field(world: World) -> None:
         ("judgeClassId",),
         ("reason",),
         ("description",),
+        ("maxOpen",),
+        ("createdBy",),
+        ("when", "agentIds"),
+        ("when", "flowIds"),
+        ("when", "versions"),
+        ("when", "status"),
+        ("when", "includeDryRuns"),
         ("error", "details"),
     ):
         that(field in named, f"{'.'.join(map(str, field))} was never there")
@@ -84,7 +91,21 @@ def broken_answers(world: World) -> None:
     that(tried > 100, f"only {tried} broken answers were tried")
 
 
-REQUIRED = ("id", "tenantId", "data", "hasMore", "judgmentId", "judgeClassId", "unregistered")
+REQUIRED = (
+    "id",
+    "tenantId",
+    "data",
+    "hasMore",
+    "judgmentId",
+    "judgeClassId",
+    "unregistered",
+    "ruleId",
+    "projectId",
+    "version",
+    "when",
+    "sample",
+    "enabled",
+)
 
 
 def mutants(body: Any) -> Iterator[tuple[Any, str]]:
@@ -103,9 +124,9 @@ def mutants(body: Any) -> Iterator[tuple[Any, str]]:
             at[key] = {"unexpected": [1]} if not isinstance(at[key], dict) else "text"
             yield broken, f"another type at {(*path, key)}"
     required = ("error",) if "error" in body else REQUIRED
-    # A judgment's class is optional, where its own id is there.
+    # The class of a judgment or a rule is optional, where its own id is there.
     for key in required:
-        if key in body and not (key == "judgeClassId" and "id" in body):
+        if key in body and not (key == "judgeClassId" and ("id" in body or "ruleId" in body)):
             broken, at = copied(body, ())
             del at[key]
             yield broken, f"{key} left out"

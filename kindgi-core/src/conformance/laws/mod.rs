@@ -2,10 +2,13 @@
 
 mod dropped;
 mod judge_classes;
+mod judging_rules;
 mod judgments;
 mod lifecycle;
 mod operations;
 mod pages;
+mod rule_pages;
+mod rule_text;
 mod tenants;
 mod text;
 mod whole;
@@ -14,6 +17,10 @@ pub use dropped::a_dropped_future_leaves_all_or_nothing;
 pub use judge_classes::{
     a_class_that_changed_is_noticed, a_live_class_name_is_unique_in_its_scope_under_concurrency,
     a_retired_class_frees_its_name,
+};
+pub use judging_rules::{
+    a_stopped_rule_takes_no_version, a_version_naming_a_changed_class_is_noticed,
+    rule_versions_are_consecutive_under_concurrency,
 };
 pub use judgments::{
     a_copy_never_changes_after_the_first, a_successor_is_never_before_its_predecessor,
@@ -27,6 +34,10 @@ pub use pages::{
     a_list_shows_readable_projects_alone,
     walking_a_list_while_others_write_skips_and_repeats_nothing,
     walking_a_list_yields_every_row_once_in_order,
+};
+pub use rule_pages::{
+    walking_rules_and_versions_yields_every_row_once_in_order,
+    walking_rules_while_others_write_skips_and_repeats_nothing,
 };
 pub use tenants::tenants_never_meet;
 pub use text::{json_is_kept_verbatim, text_compares_exactly, text_is_kept_verbatim};

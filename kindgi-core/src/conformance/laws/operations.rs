@@ -11,7 +11,7 @@ use crate::{
     model::{JudgeClass, Readable, Weight},
     store::{
         Applied, ClassCreated, ClassFilter, ClassReplaced, JudgmentFilter, JudgmentRemoved,
-        Recorded,
+        Recorded, RuleAppended, RuleStopped,
     },
 };
 
@@ -33,6 +33,9 @@ fn one_of_each(scene: &Scene<'_>) -> Result<Vec<Call>, Report> {
         scene.call(0, Ask::Remove("b".parse()?)),
         scene.call(0, Ask::CreateClass(Box::new(class))),
         scene.call(0, Ask::ReplaceClass(1, Box::new(next))),
+        scene.append(&scene.rule("rule", 1, 0)?),
+        scene.append(&scene.rule("rule", 2, 0)?),
+        scene.stop("rule", 0)?,
     ];
     for (call, id) in calls.iter_mut().zip(0..) {
         call.operation = Some(operation(id, 1, at(100)));
@@ -176,8 +179,36 @@ pub fn a_refusal_is_never_kept(backend: &impl Backend) -> Result<(), Report> {
         scene.expect(&retire(2), &replaced(ClassReplaced::Stale))?;
         let retired = ClassReplaced::Ok(Box::new(Scene::retired(&first, 1)));
         scene.expect(&retire(1), &replaced(retired))?;
-        scene.expect(&create, &created(ClassCreated::Ok(Box::new(second))))
+        scene.expect(&create, &created(ClassCreated::Ok(Box::new(second))))?;
+        no_refusal_of_rules(&scene)
     })
+}
+
+/// The same of rules: what stood in the way of a version is gone each time.
+fn no_refusal_of_rules(scene: &Scene<'_>) -> Result<(), Report> {
+    let with = |mut call: Call, id, revision| {
+        call.operation = Some(operation(id, 1, at(100)));
+        if let Ask::AppendRule { class, .. } = &mut call.ask {
+            *class = Some(("of rules".parse()?, revision));
+        }
+        Ok::<Call, Report>(call)
+    };
+    let done = |outcome| Answer::RuleAppended(Applied::Done(outcome));
+    let stopped = |outcome| Answer::RuleStopped(Applied::Done(outcome));
+    let stop = with(scene.stop("rule", 1)?, 9, 1)?;
+    scene.expect(&stop, &stopped(RuleStopped::NotLive))?;
+    let third = scene.rule("rule", 3, 0)?;
+    let third = |revision| with(scene.append(&third), 5, revision);
+    scene.expect(&third(1)?, &done(RuleAppended::NotLive))?;
+    scene.ask(&scene.append(&scene.rule("rule", 1, 0)?))?;
+    scene.expect(&third(1)?, &done(RuleAppended::Stale))?;
+    scene.ask(&scene.append(&scene.rule("rule", 2, 0)?))?;
+    scene.expect(&third(1)?, &done(RuleAppended::ClassChanged))?;
+    let class = scene.class("of rules", "of rules", 0)?;
+    scene.ask(&scene.call(0, Ask::CreateClass(Box::new(class))))?;
+    let ok = RuleAppended::Ok(Box::new(scene.rule("rule", 3, 0)?));
+    scene.expect(&third(1)?, &done(ok))?;
+    scene.expect(&stop, &stopped(RuleStopped::Ok))
 }
 
 /// An operation is kept up to its instant and not at it, by the clock of the write that comes
@@ -224,6 +255,9 @@ fn everything(scene: &Scene<'_>) -> Result<Vec<Answer>, Report> {
         Ask::Judgments(JudgmentFilter::default(), Readable::All, first(9)),
         Ask::Class("class".parse()?),
         Ask::Classes(ClassFilter::default(), Readable::All, first(9)),
+        Ask::Rule("project".parse()?, "rule".parse()?),
+        Ask::Rules("project".parse()?, first(9)),
+        Ask::RuleVersions("project".parse()?, "rule".parse()?, None, first(9).limit),
     ]
     .into_iter()
     .map(|ask| scene.ask(&Call::reading(&scene.tenant, ask)))
@@ -250,6 +284,8 @@ fn as_replayed(answer: &Answer) -> Option<Answer> {
         Answer::ClassReplaced(Done(it @ ClassReplaced::Ok(_))) => {
             Answer::ClassReplaced(Replayed(it))
         }
+        Answer::RuleAppended(Done(it @ RuleAppended::Ok(_))) => Answer::RuleAppended(Replayed(it)),
+        Answer::RuleStopped(Done(it @ RuleStopped::Ok)) => Answer::RuleStopped(Replayed(it)),
         _ => return None,
     })
 }
@@ -260,6 +296,8 @@ fn as_other_body(answer: &Answer) -> Answer {
         Answer::Removed(_) => Answer::Removed(Applied::OtherBody),
         Answer::ClassCreated(_) => Answer::ClassCreated(Applied::OtherBody),
         Answer::ClassReplaced(_) => Answer::ClassReplaced(Applied::OtherBody),
+        Answer::RuleAppended(_) => Answer::RuleAppended(Applied::OtherBody),
+        Answer::RuleStopped(_) => Answer::RuleStopped(Applied::OtherBody),
         _ => Answer::Recorded(Applied::OtherBody),
     }
 }

@@ -1,6 +1,6 @@
 //! Laws of lists.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Debug};
 
 use crate::{
     conformance::{
@@ -14,11 +14,11 @@ use crate::{
     store::{ClassFilter, JudgmentFilter, Keyset, NewJudgment, Slice},
 };
 
-const ROWS: usize = 23;
-const SIZES: [u16; 8] = [1, 2, 3, 11, 22, 23, 24, 100];
+pub(super) const ROWS: usize = 23;
+pub(super) const SIZES: [u16; 8] = [1, 2, 3, 11, 22, 23, 24, 100];
 
 /// Ids whose order isn't that in which they are made, nor a dictionary's.
-fn id(number: usize) -> String {
+pub(super) fn id(number: usize) -> String {
     let head = ["b", "B", "\u{e9}", "a", "\u{ff5a}", "\u{1d11e}", "Z", "~"];
     let head = head.get(number % head.len()).copied().unwrap_or_default();
     format!("{head}{number}")
@@ -32,28 +32,44 @@ fn class_place(class: &JudgeClass) -> Position {
     position(class.created_at, class.id.as_str())
 }
 
-/// Reads page by page up to the end, and does something between. `alone` is while nobody writes:
-/// then a page that follows is never empty.
+/// Reads a list that is newest first: see [`walk_by`].
 fn walk<T>(
     size: u16,
     alone: bool,
     place: impl Fn(&T) -> Position,
     page: impl Fn(Keyset) -> Result<Slice<T>, Report>,
-    mut between: impl FnMut() -> Result<(), Report>,
+    between: impl FnMut() -> Result<(), Report>,
 ) -> Result<Vec<Position>, Report> {
-    let mut places: Vec<Position> = Vec::new();
-    let mut keyset = first(size);
+    let page = |after| {
+        let limit = first(size).limit;
+        page(Keyset { after, limit })
+    };
+    let follows = |last: &Position, this: &Position| this < last;
+    walk_by(size, alone, (place, follows), page, between)
+}
+
+/// Reads page by page up to the end, and does something between. `alone` is while nobody writes:
+/// then a page that follows is never empty. A row's place comes with what may follow it.
+pub(super) fn walk_by<T, P: Clone + Debug>(
+    size: u16,
+    alone: bool,
+    (place, follows): (impl Fn(&T) -> P, impl Fn(&P, &P) -> bool),
+    page: impl Fn(Option<P>) -> Result<Slice<T>, Report>,
+    mut between: impl FnMut() -> Result<(), Report>,
+) -> Result<Vec<P>, Report> {
+    let mut places: Vec<P> = Vec::new();
     loop {
-        let Slice { rows, more } = page(keyset.clone())?;
+        let after = places.last().cloned();
+        let Slice { rows, more } = page(after.clone())?;
         let told = || format!("{} rows on a page of {size}; more: {more}", rows.len());
         ensure(rows.len() <= usize::from(size), told)?;
         ensure(!more || rows.len() == usize::from(size), told)?;
-        ensure(!alone || keyset.after.is_none() || !rows.is_empty(), || {
+        ensure(!alone || after.is_none() || !rows.is_empty(), || {
             format!("by pages of {size}, one said that more follow, and the next is empty")
         })?;
         for row in &rows {
             let this = place(row);
-            let in_order = places.last().is_none_or(|last| this < *last);
+            let in_order = places.last().is_none_or(|last| follows(last, &this));
             ensure(in_order, || {
                 format!(
                     "by pages of {size}, {this:?} comes after {:?}",
@@ -65,7 +81,6 @@ fn walk<T>(
         if !more {
             return Ok(places);
         }
-        keyset.after = places.last().cloned();
         between()?;
     }
 }
@@ -257,7 +272,7 @@ fn at_once(lab: &Lab) -> Result<(), Report> {
 }
 
 /// Rows that were there all the time must have been yielded.
-fn stayed(places: &[Position], ids: impl Iterator<Item = String>) -> Result<(), Report> {
+pub(super) fn stayed(places: &[Position], ids: impl Iterator<Item = String>) -> Result<(), Report> {
     let seen: BTreeSet<&str> = places.iter().map(|place| &*place.id).collect();
     for id in ids {
         ensure(seen.contains(id.as_str()), || {

@@ -9,7 +9,7 @@ use crate::conformance::{
 /// would come to alone.
 pub fn tenants_never_meet(backend: &impl Backend) -> Result<(), Report> {
     Lab::hold("tenants_never_meet", backend, |lab| {
-        lab.property(96, &generate::sequence(), |commands, _| {
+        lab.property(144, &generate::sequence(), |commands, _| {
             let tenants = [lab.tenant()?, lab.tenant()?];
             let of = |tenant| {
                 let its = |command: &Command| Command {

@@ -1,5 +1,6 @@
 //! Laws of texts and documents.
 
+use super::rule_text::{rule_is_kept, rules_compare};
 use crate::{
     conformance::{
         Backend, Report,
@@ -149,6 +150,7 @@ pub fn text_compares_exactly(backend: &impl Backend) -> Result<(), Report> {
         }
         ids_compare(&Scene::new(lab)?)?;
         classes_compare(lab)?;
+        rules_compare(lab, NEAR)?;
         tenants_compare(lab)
     })
 }
@@ -368,6 +370,7 @@ pub fn text_is_kept_verbatim(backend: &impl Backend) -> Result<(), Report> {
             ensure(is.as_ref() == Some(&class), || {
                 format!("{class:?} was read as {is:?}")
             })?;
+            rule_is_kept(&scene, u8::try_from(number).unwrap_or_default(), &text)?;
         }
         Ok(())
     })

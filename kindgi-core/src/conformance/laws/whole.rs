@@ -6,7 +6,7 @@ use crate::conformance::{Backend, Report, generate, lab::Lab, runner};
 /// that can be read in the end.
 pub fn answers_equal_the_model(backend: &impl Backend) -> Result<(), Report> {
     Lab::hold("answers_equal_the_model", backend, |lab| {
-        lab.property(320, &generate::sequence(), |commands, _| {
+        lab.property(400, &generate::sequence(), |commands, _| {
             runner::sequence(lab, commands)
         })
     })
@@ -16,7 +16,7 @@ pub fn answers_equal_the_model(backend: &impl Backend) -> Result<(), Report> {
 /// some order of the calls that keeps each thread's own.
 pub fn concurrent_rounds_equal_some_order(backend: &impl Backend) -> Result<(), Report> {
     Lab::hold("concurrent_rounds_equal_some_order", backend, |lab| {
-        lab.property(160, &generate::round(), |round, shrinking| {
+        lab.property(240, &generate::round(), |round, shrinking| {
             runner::round(lab, round, shrinking)
         })
     })

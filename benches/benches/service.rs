@@ -18,7 +18,10 @@ use tower_service::Service;
 const ROWS: usize = 100_000;
 
 fn service(c: &mut Criterion) {
-    let runtime = Builder::new_current_thread().build().expect("a runtime");
+    let runtime = Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime");
     let who = judge().expect("a principal");
     let engine = runtime.block_on(engine_with(ROWS)).expect("an engine");
     let mut service = KindgiService::builder(engine).build();

@@ -4,6 +4,7 @@ use std::{
     convert::Infallible,
     pin::{Pin, pin},
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::{Buf, Bytes};
@@ -13,10 +14,11 @@ use kindgi_core::BoxError;
 
 use crate::refusal::{Code, Refusal};
 
-/// How much more of a body that is over the cap is read, and thrown away. A client that is still
-/// sending when its connection is closed may never see the answer, so a body not far over the cap
-/// is read to its end.
+/// How much more of a body that is over the cap is read, and thrown away, and for how long. A
+/// client that is still sending when its connection is closed may never see the answer, so a body
+/// not far over the cap is read to its end; but a client that waits for the answer gets it.
 const DRAINED: usize = 1 << 20;
+const DRAINED_FOR: Duration = Duration::from_millis(500);
 
 /// Reads a request's body, and keeps no more of it than the cap.
 pub(crate) async fn collect<B>(body: B, max_bytes: usize) -> Result<Vec<u8>, Refusal>
@@ -24,36 +26,54 @@ where
     B: Body + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let mut is_over = body.size_hint().lower() > max_bytes as u64;
+    let is_over = body.size_hint().lower() > max_bytes as u64;
     // Frames become `Bytes` at once, so that nothing is asked of the host's `Data` type.
     let body =
         body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
     let mut body = pin!(body);
-    let mut kept = Vec::new();
-    let mut thrown_away = 0;
-    while let Some(frame) = body.frame().await {
-        let data = match frame.map(Frame::into_data) {
-            Ok(Ok(data)) => data,
-            // Trailers say nothing here.
-            Ok(Err(_)) => continue,
-            Err(_) if is_over => break,
-            Err(_) => return Err(Refusal::new(Code::BadInput, "the request's body broke off")),
-        };
-        is_over |= data.len() > max_bytes - kept.len();
-        if is_over {
-            kept = Vec::new();
+    if !is_over {
+        let mut kept = Vec::new();
+        loop {
+            match next(body.as_mut()).await {
+                None => return Ok(kept),
+                Some(Ok(data)) if data.len() <= max_bytes - kept.len() => kept.extend(data),
+                Some(Ok(_)) => break,
+                Some(Err(BrokenOff)) => {
+                    return Err(Refusal::new(Code::BadInput, "the request's body broke off"));
+                }
+            }
+        }
+    }
+    let drain = async {
+        let mut thrown_away = 0;
+        while let Some(Ok(data)) = next(body.as_mut()).await {
             thrown_away += data.len();
-        } else {
-            kept.extend_from_slice(&data);
+            if thrown_away > DRAINED {
+                break;
+            }
         }
-        if thrown_away > DRAINED {
-            break;
+    };
+    // Either way the answer is the same.
+    let _ = tokio::time::timeout(DRAINED_FOR, drain).await;
+    Err(Refusal::too_large(max_bytes))
+}
+
+struct BrokenOff;
+
+/// The next piece of data. Trailers say nothing here.
+async fn next<B>(mut body: Pin<&mut B>) -> Option<Result<Bytes, BrokenOff>>
+where
+    B: Body<Data = Bytes>,
+{
+    loop {
+        match body.frame().await? {
+            Ok(frame) => match frame.into_data() {
+                Ok(data) => return Some(Ok(data)),
+                Err(_) => continue,
+            },
+            Err(_) => return Some(Err(BrokenOff)),
         }
     }
-    if is_over {
-        return Err(Refusal::too_large(max_bytes));
-    }
-    Ok(kept)
 }
 
 /// An answer's body.

@@ -1,6 +1,6 @@
 //! Puts a service together.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use kindgi_core::engine::Engine;
 
@@ -15,6 +15,7 @@ pub struct KindgiServiceBuilder {
     authenticator: Option<Arc<dyn Authenticator>>,
     base_path: String,
     max_body_bytes: usize,
+    time_limit: Duration,
     max_writes_in_flight: u32,
     trust_request_id_header: bool,
 }
@@ -26,6 +27,7 @@ impl KindgiServiceBuilder {
             authenticator: None,
             base_path: String::new(),
             max_body_bytes: 1 << 20,
+            time_limit: Duration::from_secs(30),
             max_writes_in_flight: 1024,
             trust_request_id_header: false,
         }
@@ -51,9 +53,19 @@ impl KindgiServiceBuilder {
     }
 
     /// The most bytes a request's body may have: 1 MiB unless said. A larger one is answered 413;
-    /// at most 1 MiB more of it is read, and thrown away, so that its client gets to see that.
+    /// at most 1 MiB more of it is read, for at most half a second, and thrown away, so that a
+    /// client that is still sending gets to see that.
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.max_body_bytes = bytes;
+        self
+    }
+
+    /// How long the host and the store may take for one request, once its body is there: 30 s
+    /// unless said. A read that takes longer is answered 503 (`database-busy`). So that a host
+    /// that never answers can't hold a turn for ever, a write is cut off, too, and answered 500;
+    /// whether it took effect is then unknown, as after any 500.
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
         self
     }
 
@@ -83,6 +95,7 @@ impl KindgiServiceBuilder {
             writes: Writes::new(self.max_writes_in_flight),
             base_path: self.base_path,
             max_body_bytes: self.max_body_bytes,
+            time_limit: self.time_limit,
             trust_request_id_header: self.trust_request_id_header,
         })
     }
@@ -93,6 +106,7 @@ impl fmt::Debug for KindgiServiceBuilder {
         f.debug_struct("KindgiServiceBuilder")
             .field("base_path", &self.base_path)
             .field("max_body_bytes", &self.max_body_bytes)
+            .field("time_limit", &self.time_limit)
             .field("max_writes_in_flight", &self.max_writes_in_flight)
             .field("trust_request_id_header", &self.trust_request_id_header)
             .finish_non_exhaustive()

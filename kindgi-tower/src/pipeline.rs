@@ -4,7 +4,7 @@
 //! the shape of the query, the path and the body, the idempotency key, and what the engine
 //! checks: existence, permission, state. No check tells what an earlier one hides.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -14,7 +14,7 @@ use http::{
     request::Parts,
 };
 use http_body::Body;
-use kindgi_core::{BoxError, engine::Engine};
+use kindgi_core::{BoxError, Error, ErrorKind, engine::Engine};
 
 use crate::{
     auth::{self, Authenticator},
@@ -36,6 +36,7 @@ pub(crate) struct Shared {
     /// Without a trailing slash; empty at the root.
     pub(crate) base_path: String,
     pub(crate) max_body_bytes: usize,
+    pub(crate) time_limit: Duration,
     pub(crate) trust_request_id_header: bool,
 }
 
@@ -74,7 +75,9 @@ where
         .routes
         .find(&parts.method, shared.own_path(parts.uri.path()))?;
     let is_read = matches!(parts.method, Method::GET | Method::HEAD);
-    let who = auth::principal(shared.authenticator.as_deref(), &parts, is_read).await?;
+    let limit = shared.time_limit;
+    let who = auth::principal(shared.authenticator.as_deref(), &parts, is_read);
+    let who = within(limit, is_read, who).await?;
     let mut call = Call {
         engine: shared.engine.clone(),
         who,
@@ -85,11 +88,31 @@ where
         is_read,
     };
     if is_read {
-        return call.answer().await;
+        return within(limit, is_read, call.answer()).await;
     }
     call.body = body::collect(body, shared.max_body_bytes).await?.into();
     media_type(&call.headers)?;
-    shared.writes.run(call.answer()).await
+    // The limit is on the write, not on its waiting in line. Cutting it off leaves it done or not
+    // done, but never half: that is what a store promises.
+    shared
+        .writes
+        .run(within(limit, is_read, call.answer()))
+        .await
+}
+
+/// The outcome, if it comes within the time limit.
+async fn within<T>(
+    limit: Duration,
+    is_read: bool,
+    work: impl Future<Output = Result<T, Refusal>>,
+) -> Result<T, Refusal> {
+    let overdue = |_| {
+        let error = Error::new(ErrorKind::Busy, "there was no answer within the time limit");
+        Err(Refusal::from_engine(error, is_read))
+    };
+    tokio::time::timeout(limit, work)
+        .await
+        .unwrap_or_else(overdue)
 }
 
 impl Shared {

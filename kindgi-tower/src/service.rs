@@ -21,7 +21,8 @@ use crate::{
 
 /// The whole API as one [`tower`](tower_service) service, to mount in any router.
 ///
-/// It is always ready, never fails, and clones cheaply. It needs a tokio runtime.
+/// It is always ready, never fails, and clones cheaply. It needs a tokio
+/// runtime with time enabled.
 #[derive(Clone)]
 pub struct KindgiService(Arc<Shared>);
 

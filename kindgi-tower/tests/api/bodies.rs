@@ -108,7 +108,20 @@ async fn a_body_over_the_cap_is_read_to_its_end_unless_it_is_far_over() {
     // So that its client, still sending, gets to see the answer.
     assert_eq!(bytes_read(&app, 1).await, 1024);
     assert_eq!(bytes_read(&app, 1024).await, 1 << 20);
-    assert_eq!(bytes_read(&app, usize::MAX).await, (1 << 20) + 1024);
+    // The piece that showed it, the megabyte, and the piece that ended it.
+    assert_eq!(bytes_read(&app, usize::MAX).await, (1 << 20) + 2048);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_stops_over_the_cap_and_waits_is_answered() {
+    let app = App::with(|builder| builder.max_body_bytes(64));
+    let piece = Ok::<_, BoxError>(Frame::data(Bytes::from_static(&[b' '; 65])));
+    let pieces = stream::iter([piece]).chain(stream::pending());
+    let request = Request::post("/v1/judgments")
+        .header(header::AUTHORIZATION, "Bearer judge")
+        .body(StreamBody::new(pieces))
+        .unwrap();
+    app.send(request).await.refused("request-too-large");
 }
 
 #[tokio::test]

@@ -43,3 +43,4 @@ mod queries;
 mod request_ids;
 mod routes_and_methods;
 mod tenants;
+mod time_limits;

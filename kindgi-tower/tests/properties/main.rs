@@ -17,6 +17,7 @@ mod walks;
 /// Runs a future on a runtime of its own.
 fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread()
+        .enable_time()
         .build()
         .unwrap()
         .block_on(future)

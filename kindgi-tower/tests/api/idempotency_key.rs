@@ -111,7 +111,11 @@ async fn any_other_key_or_a_second_one_is_bad_input_and_nothing_is_done() {
             String::new(),
         ),
         (Method::POST, rules("p1"), rule("new", "")),
-        (Method::PATCH, kept_rule.clone(), r#"{"name":"m"}"#.to_owned()),
+        (
+            Method::PATCH,
+            kept_rule.clone(),
+            r#"{"name":"m"}"#.to_owned(),
+        ),
         (
             Method::POST,
             format!("{kept_rule}/unregister"),

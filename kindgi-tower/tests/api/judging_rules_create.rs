@@ -42,7 +42,10 @@ async fn the_same_body_twice_makes_two_rules() {
     let app = App::new();
     let one = app.rule("p1", "n", "").await;
     assert_ne!(app.rule("p1", "n", "").await, one);
-    assert_eq!(app.get("admin", &rules("p1")).await.column("name"), ["n", "n"]);
+    assert_eq!(
+        app.get("admin", &rules("p1")).await.column("name"),
+        ["n", "n"]
+    );
 }
 
 #[tokio::test]
@@ -50,7 +53,10 @@ async fn created_by_names_a_user_or_a_service_account() {
     let app = App::new();
     let service = Principal::service(id(TENANT), id("svc"));
     app.person("token-of-svc", service, "read:p1 write:p1");
-    for (token, by) in [("admin", "user:admin"), ("token-of-svc", "service_account:svc")] {
+    for (token, by) in [
+        ("admin", "user:admin"),
+        ("token-of-svc", "service_account:svc"),
+    ] {
         let made = app.post(token, &rules("p1"), &rule("n", "")).await.is(201);
         assert_eq!(made.text("/createdBy"), by);
     }
@@ -180,7 +186,17 @@ async fn a_sample_is_above_0_and_at_most_1() {
         answer.refused_at("bad-input", "/sample");
     }
     // These are no JSON at all.
-    for sample in ["NaN", "Infinity", "-Infinity", ".5", "5.", "+1", "01", "0x1", "1e"] {
+    for sample in [
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        ".5",
+        "5.",
+        "+1",
+        "01",
+        "0x1",
+        "1e",
+    ] {
         let answer = create(&app, &rule("n", &format!(r#""sample":{sample}"#))).await;
         answer.refused_at("bad-input", "");
     }

@@ -19,7 +19,9 @@ async fn rules_are_listed_oldest_first_with_their_latest_versions() {
         app.clock.advance_millis(1);
     }
     // By when they were created, not when they changed.
-    app.patch("admin", &paths[0], r#"{"name":"z"}"#).await.is(200);
+    app.patch("admin", &paths[0], r#"{"name":"z"}"#)
+        .await
+        .is(200);
     let list = app.get("reader", &rules("p1")).await.is(200);
     assert_eq!(list.column("name"), ["z", "a", "b"]);
     assert_eq!(list.shown_column("version"), ["2", "1", "1"]);
@@ -100,7 +102,9 @@ async fn a_page_has_25_rules_unless_told_and_at_most_100() {
     }
     for limit in ["0", "101", "1.5", "-1", "x", ""] {
         let path = format!("{}?limit={limit}", rules("p1"));
-        app.get("reader", &path).await.refused_at("bad-input", "limit");
+        app.get("reader", &path)
+            .await
+            .refused_at("bad-input", "limit");
     }
     for name in ["inherit", "enabled", "projectId"] {
         let path = format!("{}?{name}=true", rules("p1"));
@@ -124,9 +128,15 @@ async fn a_walk_goes_on_while_rules_change_stop_and_come() {
         let unregister = format!("{}/unregister", paths[at]);
         app.post("admin", &unregister, "").await.is(200);
     }
-    app.patch("admin", &paths[2], r#"{"name":"2nd"}"#).await.is(200);
+    app.patch("admin", &paths[2], r#"{"name":"2nd"}"#)
+        .await
+        .is(200);
     app.rule("p1", "new", "").await;
-    let path = format!("{}?limit=100&cursor={}", rules("p1"), page.text("/nextCursor"));
+    let path = format!(
+        "{}?limit=100&cursor={}",
+        rules("p1"),
+        page.text("/nextCursor")
+    );
     let page = app.get("reader", &path).await.is(200);
     assert_eq!(page.column("name"), ["2nd", "4", "5", "new"]);
 }
@@ -156,5 +166,9 @@ async fn a_cursor_is_for_one_projects_list_and_one_caller() {
     is_refused(app.get("admin", &at(&format!("{rule}/versions"))).await).await;
     let classes = app.get("admin", "/v1/judge-classes?limit=1").await;
     let cursor = classes.text("/nextCursor");
-    is_refused(app.get("admin", &format!("{}?cursor={cursor}", rules("p1"))).await).await;
+    is_refused(
+        app.get("admin", &format!("{}?cursor={cursor}", rules("p1")))
+            .await,
+    )
+    .await;
 }

@@ -35,7 +35,9 @@ async fn a_stopped_rule_reads_by_id_and_says_when_it_was_stopped() {
     assert_eq!(rule.shown("/version"), "1");
     // A second time changes nothing.
     app.clock.advance_millis(1000);
-    app.post("admin", &format!("{path}/unregister"), "").await.is(200);
+    app.post("admin", &format!("{path}/unregister"), "")
+        .await
+        .is(200);
     assert_eq!(app.get("reader", &path).await.body, rule.body);
 }
 

@@ -26,10 +26,11 @@ async fn versions(app: &App, path: &str) -> Answer {
 async fn only_what_is_given_changes_and_every_change_is_a_version() {
     let (app, path) = begun().await;
     let class = app.get("admin", &path).await.text("/judgeClassId");
-    let mut expected = app.get("admin", &path).await.body.replace(
-        "2026-01-01T00:00:00.000Z",
-        "2026-01-01T00:00:01.000Z",
-    );
+    let mut expected = app
+        .get("admin", &path)
+        .await
+        .body
+        .replace("2026-01-01T00:00:00.000Z", "2026-01-01T00:00:01.000Z");
     let other = app.class(r#"{"kind":"tenant"}"#, "d", "").await;
     let named_class = format!(r#"{{"judgeClassId":"{other}"}}"#);
     let (of_class, of_other) = (
@@ -74,7 +75,8 @@ async fn only_what_is_given_changes_and_every_change_is_a_version() {
 #[tokio::test]
 async fn several_fields_make_one_version() {
     let (app, path) = begun().await;
-    let all = r#"{"name":"m","when":{},"sample":1,"maxOpen":null,"judgeClassId":null,"enabled":false}"#;
+    let all =
+        r#"{"name":"m","when":{},"sample":1,"maxOpen":null,"judgeClassId":null,"enabled":false}"#;
     let answer = app.patch("admin", &path, all).await.is(200);
     for (pointer, shown) in [
         ("/version", "2"),
@@ -107,8 +109,13 @@ async fn a_change_of_nothing_answers_the_latest_version_and_makes_none() {
         let answer = app.patch("other", &path, nothing).await.is(200);
         assert_eq!(answer.body, latest.body);
     }
-    assert_eq!(versions(&app, &path).await.shown_column("version"), ["2", "1"]);
-    app.patch("admin", &path, r#"{"maxOpen":null}"#).await.is(200);
+    assert_eq!(
+        versions(&app, &path).await.shown_column("version"),
+        ["2", "1"]
+    );
+    app.patch("admin", &path, r#"{"maxOpen":null}"#)
+        .await
+        .is(200);
     let again = app.patch("admin", &path, r#"{"maxOpen":null}"#).await;
     assert_eq!(again.is(200).shown("/version"), "3");
 }
@@ -156,7 +163,9 @@ async fn a_clock_set_back_makes_no_version_older_than_the_one_before() {
 async fn null_removes_a_cap_and_a_class_and_nothing_else() {
     let (app, path) = begun().await;
     for field in ["name", "when", "sample", "enabled"] {
-        let answer = app.patch("admin", &path, &format!(r#"{{"{field}":null}}"#)).await;
+        let answer = app
+            .patch("admin", &path, &format!(r#"{{"{field}":null}}"#))
+            .await;
         answer.refused_at("bad-input", &format!("/{field}"));
     }
     assert_eq!(versions(&app, &path).await.shown_column("version"), ["1"]);
@@ -201,7 +210,10 @@ async fn a_faulty_change_is_refused_and_makes_no_version() {
 #[tokio::test]
 async fn a_small_sample_may_be_written_with_an_exponent() {
     let (app, path) = begun().await;
-    let answer = app.patch("admin", &path, r#"{"sample":1e-05}"#).await.is(200);
+    let answer = app
+        .patch("admin", &path, r#"{"sample":1e-05}"#)
+        .await
+        .is(200);
     assert_eq!(answer.shown("/sample").parse::<f64>().unwrap(), 1e-5);
 }
 
@@ -226,9 +238,14 @@ async fn a_rule_whose_class_was_retired_changes_in_all_else() {
     let class = app.get("admin", &path).await.text("/judgeClassId");
     let unregister = format!("/v1/judge-classes/{class}/unregister");
     app.post("admin", &unregister, "").await.is(200);
-    let answer = app.patch("admin", &path, r#"{"enabled":false}"#).await.is(200);
+    let answer = app
+        .patch("admin", &path, r#"{"enabled":false}"#)
+        .await
+        .is(200);
     assert_eq!(answer.text("/judgeClassId"), class);
-    app.patch("admin", &path, r#"{"judgeClassId":null}"#).await.is(200);
+    app.patch("admin", &path, r#"{"judgeClassId":null}"#)
+        .await
+        .is(200);
     // Once it is gone it can't be named again.
     let change = format!(r#"{{"judgeClassId":"{class}"}}"#);
     let answer = app.patch("admin", &path, &change).await;

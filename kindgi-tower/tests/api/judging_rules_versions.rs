@@ -16,7 +16,9 @@ async fn with_versions(app: &App, project: &str, versions: usize) -> String {
 #[tokio::test]
 async fn every_version_is_there_as_it_was_answered_when_it_was_written() {
     let app = App::new();
-    let made = app.post("admin", &rules("p1"), r#"{"name":"a","when":{}}"#).await;
+    let made = app
+        .post("admin", &rules("p1"), r#"{"name":"a","when":{}}"#)
+        .await;
     let path = format!("{}/{}", rules("p1"), made.text("/ruleId"));
     let mut bodies = vec![made.body];
     app.user("other", "read:p1 write:p1");
@@ -77,7 +79,9 @@ async fn a_walk_goes_on_while_versions_are_written_and_the_rule_is_stopped() {
     let page = app.get("reader", &format!("{path}/versions?limit=2")).await;
     assert_eq!(page.column("name"), ["4", "3"]);
     app.patch("admin", &path, r#"{"name":"5"}"#).await.is(200);
-    app.post("admin", &format!("{path}/unregister"), "").await.is(200);
+    app.post("admin", &format!("{path}/unregister"), "")
+        .await
+        .is(200);
     let next = format!("{path}/versions?cursor={}", page.text("/nextCursor"));
     assert_eq!(app.get("reader", &next).await.column("name"), ["2", "1"]);
 }
@@ -112,7 +116,9 @@ async fn a_cursor_is_for_one_rules_versions_and_one_caller() {
         answer.refused_at("bad-input", "cursor");
     }
     for never in ["0", "none", "1", "%00", &cursor[1..]] {
-        let answer = app.get("admin", &format!("{path}/versions?cursor={never}")).await;
+        let answer = app
+            .get("admin", &format!("{path}/versions?cursor={never}"))
+            .await;
         answer.refused_at("bad-input", "cursor");
     }
 }
@@ -128,7 +134,9 @@ async fn an_unknown_rule_is_404_whatever_the_cursor() {
         path.replace("/p1/", "/p2/"),
     ] {
         for cursor in ["none", "00", cursor.as_str()] {
-            let answer = app.get("admin", &format!("{path}/versions?cursor={cursor}")).await;
+            let answer = app
+                .get("admin", &format!("{path}/versions?cursor={cursor}"))
+                .await;
             answer.refused("judging-rule-not-found");
         }
         app.get("admin", &format!("{path}/versions"))
@@ -136,7 +144,9 @@ async fn an_unknown_rule_is_404_whatever_the_cursor() {
             .refused("judging-rule-not-found");
     }
     let unknown = format!("{}/x/versions?cursor=none", rules("x"));
-    app.get("admin", &unknown).await.refused("project-not-found");
+    app.get("admin", &unknown)
+        .await
+        .refused("project-not-found");
 }
 
 #[tokio::test]

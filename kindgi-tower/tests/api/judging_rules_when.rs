@@ -50,8 +50,18 @@ async fn what_is_said_comes_back_and_nothing_else() {
 #[tokio::test]
 async fn agents_and_flows_dont_go_together() {
     let app = App::new();
-    refused(&app, r#"{"agentIds":["a"],"flowIds":["f"]}"#, "/when/flowIds").await;
-    refused(&app, r#"{"flowIds":["a"],"agentIds":["a"]}"#, "/when/flowIds").await;
+    refused(
+        &app,
+        r#"{"agentIds":["a"],"flowIds":["f"]}"#,
+        "/when/flowIds",
+    )
+    .await;
+    refused(
+        &app,
+        r#"{"flowIds":["a"],"agentIds":["a"]}"#,
+        "/when/flowIds",
+    )
+    .await;
 }
 
 #[tokio::test]

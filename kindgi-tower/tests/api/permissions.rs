@@ -195,7 +195,9 @@ async fn rights_on_one_project_are_none_on_another() {
     }
     let answer = app.patch("ann", &elsewhere, r#"{"name":"m"}"#).await;
     answer.refused("judging-rule-not-found");
-    let answer = app.post("ann", &format!("{elsewhere}/unregister"), "").await;
+    let answer = app
+        .post("ann", &format!("{elsewhere}/unregister"), "")
+        .await;
     answer.refused("judging-rule-not-found");
     assert_eq!(app.get("admin", &path).await.is(200).text("/name"), "n");
 }

@@ -148,7 +148,9 @@ async fn a_rule_reads_by_its_ids_however_those_are_encoded() {
         }
     }
     // Text compares exactly.
-    let answer = app.get("admin", &format!("{}/{rule}", rules("p%2F%65"))).await;
+    let answer = app
+        .get("admin", &format!("{}/{rule}", rules("p%2F%65")))
+        .await;
     answer.refused("judging-rule-not-found");
 }
 

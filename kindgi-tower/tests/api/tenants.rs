@@ -90,7 +90,10 @@ async fn what_another_tenant_has_is_as_if_it_didnt_exist() {
     let of_class = crate::common::rule("m", &format!(r#""judgeClassId":"{class_id}""#));
     let answer = app.post("eve", &rules("p1"), &of_class).await;
     answer.refused("judge-class-not-found");
-    assert_eq!(app.get("admin", &versions).await.shown_column("name"), ["\"n\""]);
+    assert_eq!(
+        app.get("admin", &versions).await.shown_column("name"),
+        ["\"n\""]
+    );
     assert_eq!(app.get("admin", &rules("p1")).await.column("name"), ["n"]);
     app.record("eve", &judgment("run-1", "k", ""))
         .await

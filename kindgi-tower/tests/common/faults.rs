@@ -276,7 +276,9 @@ impl JudgingRuleStore for FaultyStore {
     ) -> StoreResult<Option<Slice<JudgingRule>>> {
         self.faults.store("rule_versions").await?;
         let inner = &self.inner;
-        inner.rule_versions(tenant, project, id, before, limit).await
+        inner
+            .rule_versions(tenant, project, id, before, limit)
+            .await
     }
 }
 

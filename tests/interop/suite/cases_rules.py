@@ -6,10 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 from kindgi.client import AuthError, InvalidRequestError, NotFoundError, paginate
 
+from .cases_errors import wire
 from .expect import refused, same, that
 from .world import ADMIN, SECOND_PROJECT, World
 
@@ -153,8 +155,7 @@ def versions(world: World) -> None:
         partial(rules.versions, where, rule, cursor="garbled"),
         partial(rules.versions, where, rule, cursor=page.next_cursor),
         partial(read, where, other, cursor=page.next_cursor),
-        partial(world.client("reader-token").projects.judging_rules.list, where,
-                cursor=page.next_cursor),
+        partial(rules.list, where, cursor=page.next_cursor),
     ):
         refused(InvalidRequestError, 400, "bad-input", wrong)
 
@@ -198,6 +199,8 @@ def refusals(world: World) -> None:
     """What is wrong with a rule is said with its field; who may not, may not"""
     where, rules = project(world), world.client().projects.judging_rules
     made = create(world, where)
+    root = f"/v1/projects/{quote(where, safe='')}/judging-rules"
+    one = f"{root}/{made.rule_id}"
     many = [str(number) for number in range(51)]
     for fields, field in (
         ({"when": {"agentIds": ["a"], "flowIds": ["f"]}}, "/when/flowIds"),
@@ -213,17 +216,19 @@ def refusals(world: World) -> None:
         ({"name": ""}, "/name"),
         ({"name": "x" * 201}, "/name"),
     ):
+        # The client wouldn't send them.
         body = {"name": "n", "when": {}, **fields}
-        for call in (
-            partial(rules.create, where, body),
-            partial(rules.update, where, made.rule_id, fields),
-        ):
-            error = refused(InvalidRequestError, 400, "bad-input", call)
-            same(error.details.get("field"), field, str(fields)[:80])
-    body = {"name": "n", "when": {}, "maxOpen": None}
-    refused(InvalidRequestError, 400, "bad-input", partial(rules.create, where, body))
-    body = {"name": "n", "when": {}, "version": 1}
-    refused(InvalidRequestError, 400, "unknown-field", partial(rules.create, where, body))
+        for method, path, json in (("POST", root, body), ("PATCH", one, fields)):
+            error = wire(world, 400, "bad-input", method, path, json=json)
+            same(error["details"].get("field"), field, str(fields)[:80])
+    for fields, code, field in (
+        ({"maxOpen": None}, "bad-input", "/maxOpen"),
+        ({"version": 1}, "unknown-field", "/version"),
+    ):
+        body = {"name": "n", "when": {}, **fields}
+        error = wire(world, 400, code, "POST", root, json=body)
+        same(error["details"].get("field"), field, str(fields))
+    wire(world, 400, "bad-input", "PATCH", one, json={"when": None})
     for token, kind, status, code in (
         ("reader-token", AuthError, 403, "permission-denied"),
         ("project-token", NotFoundError, 404, "project-not-found"),

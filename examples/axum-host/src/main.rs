@@ -91,7 +91,7 @@ fn greet(config: &Config, address: SocketAddr) {
     };
     let note = match config.seed_queue {
         0 => String::new(),
-        n => format!("SEED_QUEUE={n} is kept, but takes effect once judging rules are there\n"),
+        n => format!("SEED_QUEUE={n} is kept, but takes effect once the judging queue is there\n"),
     };
     let greeting = format!(
         r#"{note}listening on {host}

@@ -13,10 +13,6 @@ use crate::{
     store::{ClassAt, RuleAppended, RuleStopped},
 };
 
-/// How often a change is decided anew because another's version came first. Of so many changes of
-/// one rule at once, each overtakes the last of them at most once.
-const OVERTAKINGS: usize = 1000;
-
 /// What a judging rule says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -194,7 +190,7 @@ impl Engine {
         id: &RuleId,
         patch: RulePatch,
     ) -> Result<JudgingRule, Error> {
-        for _ in 0..OVERTAKINGS {
+        for _ in 0..ATTEMPTS {
             let latest = self.judging_rule(who, project, id).await?;
             self.require_write(who, project).await?;
             if latest.unregistered_at.is_some() {

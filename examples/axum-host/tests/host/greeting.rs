@@ -63,12 +63,12 @@ fn shell_words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_queue_to_seed_is_said_to_wait_for_judging_rules() {
+fn a_queue_to_seed_is_said_to_wait_for_the_judging_queue() {
     let host = Host::start(&[("SEED_QUEUE", "7")]);
     assert!(
         host.printed.starts_with("SEED_QUEUE=7 "),
         "{}",
         host.printed
     );
-    assert!(host.printed.contains("judging rules"), "{}", host.printed);
+    assert!(host.printed.contains("the judging queue"), "{}", host.printed);
 }

@@ -20,7 +20,7 @@ pub struct Config {
     pub mount: Option<String>,
     /// `RUNS`: how many runs there are at the start, besides the special ones. 1000 unless set.
     pub runs: u32,
-    /// `SEED_QUEUE`: how many runs are queued at the start, once there are judging rules. 0
+    /// `SEED_QUEUE`: how many runs are queued at the start, once there is a judging queue. 0
     /// unless set.
     pub seed_queue: u32,
 }

@@ -70,5 +70,9 @@ fn a_queue_to_seed_is_said_to_wait_for_the_judging_queue() {
         "{}",
         host.printed
     );
-    assert!(host.printed.contains("the judging queue"), "{}", host.printed);
+    assert!(
+        host.printed.contains("the judging queue"),
+        "{}",
+        host.printed
+    );
 }

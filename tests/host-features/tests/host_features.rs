@@ -88,8 +88,8 @@ fn our_trees_keep_the_order_of_members_and_the_text_of_numbers() {
 fn our_canonical_form_sorts_by_itself_and_keeps_numbers_as_sent() {
     let raw = RawJson::parse(r#"{"z": 1.10, "a": 1e400}"#).unwrap();
     assert_eq!(canonical(&raw), r#"{"a":1e400,"z":1.10}"#);
-    let args = Args::new(raw.clone()).unwrap();
-    assert_eq!(args.as_json(), &raw);
+    let args = Args::new(raw).unwrap();
+    assert_eq!(args.as_json().as_str(), r#"{"z":1.10,"a":1e400}"#);
 }
 
 proptest! {

@@ -138,7 +138,7 @@ impl Engine {
         self.require_admin(who, &new.scope).await?;
         let write = self.write(who);
         let class = JudgeClass {
-            id: self.new_class_id()?,
+            id: self.new_id()?,
             tenant: who.tenant.clone(),
             scope: new.scope,
             name: new.name,
@@ -310,11 +310,6 @@ impl Engine {
     async fn require_admin(&self, who: &Principal, scope: &ClassScope) -> Result<(), Error> {
         let message = "you may not manage the judge classes of this scope";
         self.require(who, admin_of(scope), message).await
-    }
-
-    fn new_class_id(&self) -> Result<JudgeClassId, Error> {
-        JudgeClassId::new(self.0.clock.new_id())
-            .map_err(|e| Error::new(ErrorKind::Internal, "the clock made no id").with_source(e))
     }
 }
 

@@ -94,10 +94,8 @@ impl Engine {
         spec: RuleSpec,
     ) -> Result<JudgingRule, Error> {
         self.writable_project(who, project).await?;
-        let id = RuleId::new(self.0.clock.new_id())
-            .map_err(|e| Error::new(ErrorKind::Internal, "the clock made no id").with_source(e))?;
         let rule = JudgingRule {
-            id,
+            id: self.new_id()?,
             tenant: who.tenant.clone(),
             project: project.clone(),
             version: 1,

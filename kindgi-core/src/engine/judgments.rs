@@ -141,7 +141,7 @@ impl Engine {
         if run.erased {
             return Err(erased());
         }
-        let id = self.new_judgment_id()?;
+        let id = self.new_id::<JudgmentId>()?;
         let mut copy = None;
         for _ in 0..ATTEMPTS {
             let decision = match self.decide(who, &run, &new).await {
@@ -224,11 +224,6 @@ impl Engine {
             JudgmentRemoved::Ok => Ok(()),
             JudgmentRemoved::NotLive => Err(no_judgment()),
         }
-    }
-
-    fn new_judgment_id(&self) -> Result<JudgmentId, Error> {
-        JudgmentId::new(self.0.clock.new_id())
-            .map_err(|e| Error::new(ErrorKind::Internal, "the clock made no id").with_source(e))
     }
 
     /// The checks that depend on the run's output and the class.

@@ -22,7 +22,7 @@ use crate::{
     clock::{Clock, SystemClock},
     error::{Error, ErrorKind},
     host::{ContextCapture, Directory, Permissions, Runs},
-    model::{Page, PageRequest, Position, Principal},
+    model::{InvalidText, Page, PageRequest, Position, Principal},
     store::{Applied, Keyset, Slice, Store, Write},
 };
 
@@ -161,6 +161,12 @@ impl Engine {
     /// The clock that the engine goes by.
     pub fn clock(&self) -> &dyn Clock {
         &*self.0.clock
+    }
+
+    /// A new id of any kind; only a clock of the host's own can fail to make one.
+    fn new_id<T: TryFrom<String, Error = InvalidText>>(&self) -> Result<T, Error> {
+        T::try_from(self.0.clock.new_id())
+            .map_err(|e| Error::new(ErrorKind::Internal, "the clock made no id").with_source(e))
     }
 
     fn write<'a>(&self, who: &'a Principal) -> Write<'a> {

@@ -8,6 +8,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
@@ -46,6 +47,8 @@ struct Faulty {
     fault: Fault,
     store: MemoryStore,
     writing: AtomicUsize,
+    rule_reads: AtomicUsize,
+    class_checks: AtomicUsize,
     noted: Mutex<Noted>,
 }
 
@@ -83,6 +86,8 @@ impl Faulty {
             fault,
             store: MemoryStore::new(),
             writing: AtomicUsize::new(0),
+            rule_reads: AtomicUsize::new(0),
+            class_checks: AtomicUsize::new(0),
             noted: Mutex::default(),
         }
     }
@@ -102,11 +107,24 @@ impl Faulty {
 
     /// Lets others in, and says whether one of them writes.
     async fn is_crowded(&self) -> bool {
-        for _ in 0..20 {
+        let crowded = || self.writing.load(Ordering::SeqCst) > 1;
+        for times in 0..200 {
+            if times >= 20 && crowded() {
+                break;
+            }
             std::thread::yield_now();
         }
         tokio::task::yield_now().await;
-        self.writing.load(Ordering::SeqCst) > 1
+        crowded()
+    }
+
+    /// Waits until others counted further, but not for ever: there may be nobody.
+    async fn until_others_did(&self, count: &AtomicUsize, patience: Duration) {
+        let (before, began) = (count.load(Ordering::SeqCst), Instant::now());
+        while count.load(Ordering::SeqCst) == before && began.elapsed() < patience {
+            tokio::task::yield_now().await;
+            std::thread::yield_now();
+        }
     }
 
     async fn operation<'a>(&self, write: &Write<'a>) -> Option<Operation<'a>> {
@@ -481,6 +499,10 @@ impl JudgeClassStore for Faulty {
         if self.is(Fault::RevisionUnchecked) {
             let now = self.store.class(write.tenant, &next.id).await?;
             at = now.map_or(at, |now| now.revision);
+        }
+        if self.is(Fault::RuleClassRaces) {
+            self.until_others_did(&self.class_checks, Duration::from_millis(20))
+                .await;
         }
         let inner = Write {
             operation: self.operation(&write).await,

@@ -1,5 +1,7 @@
 //! Judging rules with one fault.
 
+use std::{sync::atomic::Ordering, time::Duration};
+
 use async_trait::async_trait;
 use kindgi_core::{
     model::{JudgingRule, PageSize, Position, ProjectId, RuleId, Sample, TenantId},
@@ -114,11 +116,7 @@ impl JudgingRuleStore for Faulty {
                 found.is_some_and(|found| found.revision == class.revision)
             }
         };
-        let races = [
-            Fault::RuleVersionRaces,
-            Fault::StopRaces,
-            Fault::RuleClassRaces,
-        ];
+        let races = [Fault::RuleVersionRaces, Fault::StopRaces];
         let mut crowded = false;
         if races.contains(&self.fault) {
             for _ in 0..8 {
@@ -127,7 +125,13 @@ impl JudgingRuleStore for Faulty {
         }
         match self.fault {
             Fault::RuleClassUnchecked => class = None,
-            Fault::RuleClassRaces if was_at => class = None,
+            Fault::RuleClassRaces if was_at && class.is_some() => {
+                // Whoever changes the class meanwhile looks for the version afterwards.
+                self.class_checks.fetch_add(1, Ordering::SeqCst);
+                self.until_others_did(&self.rule_reads, Duration::from_millis(50))
+                    .await;
+                class = None;
+            }
             Fault::RuleClassCheckedFirst if !was_at && write.operation.is_none() => {
                 return Ok(Applied::Done(RuleAppended::ClassChanged));
             }
@@ -216,6 +220,7 @@ impl JudgingRuleStore for Faulty {
         let id = &self.change_rule_id(id);
         let project = &self.change_project(tenant, project, id).await?;
         let mut found = self.store.rule(tenant, project, id).await?;
+        self.rule_reads.fetch_add(1, Ordering::SeqCst);
         if found.is_none() && self.is(Fault::RuleTenantIgnoredById) {
             for other in self.note(|noted| noted.tenants.clone()) {
                 found = found.or(self.store.rule(&other, project, id).await?);

@@ -68,6 +68,14 @@ impl RunContext {
         }))
     }
 
+    /// Whether it says that the run was a comparison's replay.
+    pub fn is_of_replay(&self) -> bool {
+        let members = self.0.members().unwrap_or_default();
+        members
+            .iter()
+            .any(|(name, _)| name.as_str() == Ok("replayOf"))
+    }
+
     /// The object's text.
     pub fn as_json(&self) -> &RawJson {
         &self.0

@@ -54,3 +54,13 @@ impl ItemKey {
         self.as_str().starts_with("kindgi:")
     }
 }
+
+impl FlowId {
+    /// The flow of an agent's run that its host says nothing of.
+    pub const AGENT_TURN: &'static str = "agent.turn";
+
+    /// [`AGENT_TURN`](Self::AGENT_TURN) as an id.
+    pub fn agent_turn() -> Self {
+        Self(Self::AGENT_TURN.into())
+    }
+}

@@ -1,13 +1,14 @@
 //! The judging queue: the runs that rules took, each once.
 
+use std::collections::BTreeSet;
+
 use super::{
-    ids::{FlowId, ProjectId, RuleId, RunId},
+    ids::{AgentId, FlowId, JudgeClassId, ProjectId, RuleId, RunId, Version},
+    principal::PrincipalRef,
     run::{RunStatus, Subject},
+    text::{InvalidText, free, text_type},
 };
 use crate::clock::Timestamp;
-
-/// The flow of an agent's run that its host says nothing of.
-pub const AGENT_TURN: &str = "agent.turn";
 
 /// Where an item of the queue is: a function of facts, see
 /// [`rules::queue_state`](crate::rules::queue_state).
@@ -97,12 +98,28 @@ impl EndedRun {
     }
 
     /// The flow's id as the API shows it: a flow run's own, what the host says of an agent's run,
-    /// or [`AGENT_TURN`].
-    pub fn flow_id(&self) -> &str {
+    /// or [`FlowId::AGENT_TURN`].
+    pub fn flow_id(&self) -> FlowId {
         let own = self.subject.flow().or(self.flow.as_ref());
-        own.map_or(AGENT_TURN, |flow| flow.as_str())
+        own.cloned().unwrap_or_else(FlowId::agent_turn)
     }
 }
+
+/// The most code points that the reason of a dismissal may have.
+pub const MAX_DISMISS_REASON_CHARS: usize = 500;
+
+text_type!(
+    /// Why an item was dismissed: at most 500 code points, without U+0000.
+    ///
+    /// An empty reason is no reason: leave it out.
+    DismissReason,
+    |text| {
+        if text.is_empty() {
+            return Err(InvalidText::shape("must not be empty; leave it out"));
+        }
+        free(text, MAX_DISMISS_REASON_CHARS)
+    }
+);
 
 /// A rule, at a version, that took a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,4 +128,64 @@ pub struct TakenBy {
     pub rule: RuleId,
     /// Its version when it took the run.
     pub version: u32,
+    /// The class whose judgment that version wants; `None` for any judgment.
+    pub wants: Option<JudgeClassId>,
+}
+
+/// The live judgments of a run under one class.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClassProgress {
+    /// The class; `None` for unclassified ones.
+    pub class: Option<JudgeClassId>,
+    /// How many; at least one.
+    pub judgments: u64,
+}
+
+/// A run in the queue: never its content, only what it was and where it stands.
+///
+/// It is a run's one item, however many rules took it. How it moves is said in
+/// [`rules::queue_state`](crate::rules::queue_state).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueItem {
+    /// The run.
+    pub run: RunId,
+    /// The project it belongs to.
+    pub project: ProjectId,
+    /// The agent that ran, and its version; `None` for a flow's run, and once the run is erased.
+    pub agent: Option<(AgentId, Version)>,
+    /// The flow, as [`EndedRun::flow_id`] gives it.
+    pub flow: FlowId,
+    /// When the run ended.
+    pub completed_at: Timestamp,
+    /// When it was queued.
+    pub added_at: Timestamp,
+    /// The rules that took it, by their ids; at least one.
+    pub taken_by: Vec<TakenBy>,
+    /// The run's live judgments: unclassified ones first, then by the class's id. Empty once the
+    /// run is erased.
+    pub progress: Vec<ClassProgress>,
+    /// Where it is.
+    pub state: ItemState,
+    /// When it was closed: of a judged item when the last missing judgment was recorded, which
+    /// may be before it was queued; `None` while it is open.
+    pub closed_at: Option<Timestamp>,
+    /// Who dismissed or reopened it last.
+    pub closed_by: Option<PrincipalRef>,
+    /// Why it was dismissed; `None` once it was reopened or its run erased.
+    pub reason: Option<DismissReason>,
+}
+
+impl QueueItem {
+    /// Whether one of its rules wants any judgment.
+    pub fn wants_any(&self) -> bool {
+        self.taken_by.iter().any(|by| by.wants.is_none())
+    }
+
+    /// The classes that its rules want, each once, by their ids.
+    pub fn wanted_classes(&self) -> BTreeSet<&JudgeClassId> {
+        self.taken_by
+            .iter()
+            .filter_map(|by| by.wants.as_ref())
+            .collect()
+    }
 }

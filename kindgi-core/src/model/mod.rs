@@ -27,7 +27,10 @@ pub use ids::{
 pub use judge_class::{
     AssertableBy, ClassName, ClassScope, Description, JudgeClass, MAX_PRINCIPAL_IDS, Weight,
 };
-pub use judging_queue::{AGENT_TURN, EndedRun, ItemState, TakenBy, Via};
+pub use judging_queue::{
+    ClassProgress, DismissReason, EndedRun, ItemState, MAX_DISMISS_REASON_CHARS, QueueItem,
+    TakenBy, Via,
+};
 pub use judging_rule::{
     JudgingRule, MAX_WHEN_ITEMS, MaxOpen, RuleName, RuleWhen, Sample, VersionMatch, WhenItems,
     WhenSubjects,

@@ -21,10 +21,7 @@ fn is_subject(when: &RuleWhen, run: &EndedRun) -> bool {
             .is_some_and(|agent| agents.as_slice().contains(agent)),
         WhenSubjects::Flows(flows) => {
             let flow = run.flow_id();
-            flows
-                .as_slice()
-                .iter()
-                .any(|wanted| wanted.as_str() == flow)
+            flows.as_slice().contains(&flow)
         }
     }
 }

@@ -1,14 +1,12 @@
 //! What comes out of a rule: counts and shares for each of its versions and each agent version.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{cmp::Reverse, collections::BTreeMap};
 
-use crate::model::{ItemState, JudgeClassId, RunId, Verdict, Version};
+use crate::model::{ItemState, JudgeClassId, Verdict, Version};
 
-/// What a telling of a run came to, for one version of the rule.
+/// What the telling of a run came to, for the version of the rule that took or skipped it.
 #[derive(Clone, Debug)]
 pub struct Told {
-    /// The run.
-    pub run: RunId,
     /// The rule's version.
     pub rule_version: u32,
     /// The run's agent's version; `None` for a flow's run, and once it is not known any more.
@@ -71,73 +69,112 @@ pub struct ClassCount {
     pub yes: u64,
 }
 
-/// The groups, newest rule version first, then by the agent's version, `None` last.
-///
-/// A judgment counts with its class's current weight, retired ones' too; an unclassified one with
-/// 1. `weight` gives 0 for a class that isn't there any more.
-pub fn groups(told: &[Told], weight: impl Fn(&JudgeClassId) -> f64) -> Vec<Group> {
-    let mut groups: BTreeMap<_, Vec<&Told>> = BTreeMap::new();
-    for each in told {
-        // Descending by rule version; `None` after every version.
-        let version = (each.agent_version.is_none(), each.agent_version.clone());
-        let key = (std::cmp::Reverse(each.rule_version), version);
-        groups.entry(key).or_default().push(each);
-    }
-    let group = |((version, (_, agent)), told): (_, Vec<&Told>)| {
-        let std::cmp::Reverse(version): std::cmp::Reverse<u32> = version;
-        group(version, agent, &told, &weight)
-    };
-    groups.into_iter().map(group).collect()
+/// What there is to count for one version of a rule and one agent version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// The rule's version.
+    pub rule_version: u32,
+    /// The agent's version; `None` for flows' runs and for those not known any more.
+    pub agent_version: Option<Version>,
+    /// How many taken runs are in each state, in the order of [`ItemState::ALL`].
+    pub states: [u64; ItemState::ALL.len()],
+    /// How many runs were skipped because of the cap.
+    pub skipped_by_cap: u64,
+    /// How many of the taken runs have a live judgment.
+    pub runs_with_judgments: u64,
+    /// Their live judgments by class: unclassified first, then by the class's id.
+    pub by_class: Vec<ClassCount>,
 }
 
-fn group(
-    rule_version: u32,
-    agent_version: Option<Version>,
-    told: &[&Told],
-    weight: impl Fn(&JudgeClassId) -> f64,
-) -> Group {
-    let mut states = [0; ItemState::ALL.len()];
-    let mut skipped = BTreeSet::new();
-    let mut by_class: BTreeMap<Option<JudgeClassId>, ClassCount> = BTreeMap::new();
-    let mut runs_with_judgments = 0;
+impl Counted {
+    /// Nothing yet.
+    pub fn nothing(rule_version: u32, agent_version: Option<Version>) -> Self {
+        Self {
+            rule_version,
+            agent_version,
+            states: [0; ItemState::ALL.len()],
+            skipped_by_cap: 0,
+            runs_with_judgments: 0,
+            by_class: Vec::new(),
+        }
+    }
+
+    /// Where it stands among a rule's: newest rule version first, then by the agent's version,
+    /// `None` last.
+    pub fn place(&self) -> impl Ord + use<> {
+        let version = self.agent_version.clone();
+        (Reverse(self.rule_version), version.is_none(), version)
+    }
+}
+
+/// Counts tellings. A run is told once.
+pub fn count(told: &[Told]) -> Vec<Counted> {
+    let mut groups: BTreeMap<(u32, Option<Version>), Counted> = BTreeMap::new();
     for each in told {
+        let (version, agent) = (each.rule_version, each.agent_version.clone());
+        let group = groups
+            .entry((version, agent.clone()))
+            .or_insert_with(|| Counted::nothing(version, agent));
         let (state, judgments) = match &each.became {
             Became::Taken { state, judgments } => (state, judgments),
             Became::Skipped => {
-                skipped.insert(&each.run);
+                group.skipped_by_cap += 1;
                 continue;
             }
         };
-        for (count, counted) in states.iter_mut().zip(ItemState::ALL) {
+        for (count, counted) in group.states.iter_mut().zip(ItemState::ALL) {
             *count += u64::from(counted == *state);
         }
-        runs_with_judgments += u64::from(!judgments.is_empty());
+        group.runs_with_judgments += u64::from(!judgments.is_empty());
         for (class, verdict) in judgments {
-            let count = by_class.entry(class.clone()).or_insert_with(|| ClassCount {
-                class: class.clone(),
-                judgments: 0,
-                yes: 0,
+            let class = class.clone();
+            let place = group
+                .by_class
+                .binary_search_by(|count| count.class.cmp(&class));
+            let place = place.unwrap_or_else(|place| {
+                let (judgments, yes) = (0, 0);
+                let count = ClassCount {
+                    class,
+                    judgments,
+                    yes,
+                };
+                group.by_class.insert(place, count);
+                place
             });
-            count.judgments += 1;
-            count.yes += u64::from(*verdict == Verdict::Yes);
+            if let Some(count) = group.by_class.get_mut(place) {
+                count.judgments += 1;
+                count.yes += u64::from(*verdict == Verdict::Yes);
+            }
         }
     }
-    let [open, judged, dismissed, erased] = states;
-    let by_class: Vec<ClassCount> = by_class.into_values().collect();
-    Group {
-        rule_version,
-        agent_version,
-        added: open + judged + dismissed + erased,
-        open,
-        judged,
-        dismissed,
-        erased,
-        skipped_by_cap: skipped.len() as u64,
-        judgments: by_class.iter().map(|class| class.judgments).sum(),
-        runs_with_judgments,
-        yes_share: yes_share(&by_class, weight),
-        by_class,
-    }
+    let mut groups: Vec<Counted> = groups.into_values().collect();
+    groups.sort_by_cached_key(Counted::place);
+    groups
+}
+
+/// The results, in the order of what was counted.
+///
+/// A judgment counts with its class's current weight, retired ones' too; an unclassified one with
+/// 1. `weight` gives 0 for a class that isn't there any more.
+pub fn groups(counted: Vec<Counted>, weight: impl Fn(&JudgeClassId) -> f64) -> Vec<Group> {
+    let group = |counted: Counted| {
+        let [open, judged, dismissed, erased] = counted.states;
+        Group {
+            rule_version: counted.rule_version,
+            agent_version: counted.agent_version,
+            added: open + judged + dismissed + erased,
+            open,
+            judged,
+            dismissed,
+            erased,
+            skipped_by_cap: counted.skipped_by_cap,
+            judgments: counted.by_class.iter().map(|class| class.judgments).sum(),
+            runs_with_judgments: counted.runs_with_judgments,
+            yes_share: yes_share(&counted.by_class, &weight),
+            by_class: counted.by_class,
+        }
+    };
+    counted.into_iter().map(group).collect()
 }
 
 /// The weighted share of `yes`; `None` instead of a division by nothing.

@@ -46,10 +46,14 @@ pub enum ErrorKind {
     JudgeClassNotFound,
     /// No such judging rule for this caller, or no live one (`judging-rule-not-found`).
     JudgingRuleNotFound,
+    /// The run isn't in the project's judging queue (`judging-item-not-found`).
+    JudgingItemNotFound,
     /// The run has no output to judge yet, or never will (`run-not-finished`).
     RunNotFinished,
     /// A live judge class of the scope has this name (`judge-class-name-taken`).
     JudgeClassNameTaken,
+    /// The item can't move from the state it is in (`judging-item-not-open`).
+    JudgingItemNotOpen,
     /// The run's content was erased (`run-erased`).
     RunErased,
     /// A document is larger than the store carries; nothing was stored.

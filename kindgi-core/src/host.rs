@@ -10,7 +10,7 @@ use async_trait::async_trait;
 
 use crate::{
     error::HostError,
-    model::{OrgId, Principal, ProjectId, Readable, Run, RunContext, RunId, TenantId},
+    model::{EndedRun, OrgId, Principal, ProjectId, Readable, Run, RunContext, RunId, TenantId},
 };
 
 /// The host's runs.
@@ -21,11 +21,27 @@ pub trait Runs: Send + Sync + 'static {
     async fn run(&self, tenant: &TenantId, id: &RunId) -> Result<Option<Run>, HostError>;
 }
 
+/// The host's recent runs.
+///
+/// A host without them has previews of rules that consider nothing, and tells the rules itself
+/// what a crash kept from them.
+#[async_trait]
+pub trait RecentRuns: Send + Sync + 'static {
+    /// The project's last `last` runs that ended, however they did, newest first: runs of their
+    /// own, not steps of others, that replay nothing. Others are left out of what is given.
+    async fn last_ended(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        last: u16,
+    ) -> Result<Vec<EndedRun>, HostError>;
+}
+
 /// What someone wants to do, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Permission<'a> {
-    /// Read the judgments and judging rules of a project.
+    /// Read the judgments, judging rules and judging queue of a project.
     Read {
         /// Which project.
         project: &'a ProjectId,
@@ -37,7 +53,8 @@ pub enum Permission<'a> {
         /// Which run.
         run: &'a RunId,
     },
-    /// Remove judgments of a project, anyone's, and manage its judging rules.
+    /// Remove judgments of a project, anyone's, manage its judging rules, and dismiss and reopen
+    /// items of its judging queue.
     Write {
         /// Which project.
         project: &'a ProjectId,
@@ -136,5 +153,17 @@ impl<T: Directory + ?Sized> Directory for Arc<T> {
 impl<T: ContextCapture + ?Sized> ContextCapture for Arc<T> {
     async fn capture(&self, tenant: &TenantId, run: &Run) -> Result<Option<RunContext>, HostError> {
         (**self).capture(tenant, run).await
+    }
+}
+
+#[async_trait]
+impl<T: RecentRuns + ?Sized> RecentRuns for Arc<T> {
+    async fn last_ended(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        last: u16,
+    ) -> Result<Vec<EndedRun>, HostError> {
+        (**self).last_ended(tenant, project, last).await
     }
 }

@@ -53,6 +53,7 @@
 //!
 //! - [The guide](guide): from a run to a judgment.
 //! - [Writing a backend](backend), and the promise itself: [`store`].
+//! - [What each operation costs](costs), in rows.
 //! - [Time, ids and text](time_and_ids).
 //!
 //! # Features
@@ -77,6 +78,9 @@ pub mod guide {}
 
 #[doc = include_str!("docs/backend.md")]
 pub mod backend {}
+
+#[doc = include_str!("docs/costs.md")]
+pub mod costs {}
 
 #[doc = include_str!("docs/time_and_ids.md")]
 pub mod time_and_ids {}

@@ -296,6 +296,6 @@ impl Engine {
     }
 }
 
-fn no_rule() -> Error {
+pub(super) fn no_rule() -> Error {
     Error::new(ErrorKind::JudgingRuleNotFound, "no such judging rule")
 }

@@ -9,19 +9,25 @@
 
 mod access;
 mod judge_classes;
+mod judging_queue;
 mod judging_rules;
 mod judgments;
+mod lifecycle;
+mod rule_results;
 
 use std::{fmt, sync::Arc};
 
 pub use judge_classes::{AssertableByView, CreateJudgeClass, JudgeClassView, UpdateJudgeClass};
+pub use judging_queue::{QueuePage, QueuePageRequest, QueueQuery};
 pub use judging_rules::{RulePatch, RuleSpec};
 pub use judgments::{JudgmentQuery, ListScope, RecordJudgment};
+pub use lifecycle::{BackFilled, Told};
+pub use rule_results::{MAX_PREVIEW, Preview, PreviewRule};
 
 use crate::{
     clock::{Clock, SystemClock},
     error::{Error, ErrorKind},
-    host::{ContextCapture, Directory, Permissions, Runs},
+    host::{ContextCapture, Directory, Permissions, RecentRuns, Runs},
     model::{InvalidText, Page, PageRequest, Position, Principal},
     store::{Applied, Keyset, Slice, Store, Write},
 };
@@ -76,6 +82,7 @@ struct Parts {
     permissions: Arc<dyn Permissions>,
     directory: Option<Arc<dyn Directory>>,
     context: Option<Arc<dyn ContextCapture>>,
+    recent_runs: Option<Arc<dyn RecentRuns>>,
     clock: Arc<dyn Clock>,
 }
 
@@ -110,6 +117,14 @@ impl EngineBuilder {
         self
     }
 
+    /// Adds the host's recent runs, for previews of rules and for telling the rules again what a
+    /// crash kept from them. Without it a preview considers no runs.
+    #[must_use]
+    pub fn recent_runs(mut self, recent: impl RecentRuns) -> Self {
+        self.0.recent_runs = Some(Arc::new(recent));
+        self
+    }
+
     /// Replaces the machine's clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
@@ -137,25 +152,9 @@ impl Engine {
             permissions: Arc::new(permissions),
             directory: None,
             context: None,
+            recent_runs: None,
             clock: Arc::new(SystemClock),
         })
-    }
-
-    /// Erases a run: see [`Lifecycle::erase_run`](crate::store::Lifecycle::erase_run).
-    ///
-    /// For the host, beside the API. Erase the content on the host's own side first, so that no
-    /// judgment meanwhile copies it again.
-    pub async fn erase_run(
-        &self,
-        tenant: &crate::model::TenantId,
-        run: &crate::model::RunId,
-    ) -> Result<(), Error> {
-        let write = Write {
-            tenant,
-            now: self.0.clock.now(),
-            operation: None,
-        };
-        Ok(self.0.store.erase_run(write, run).await?)
     }
 
     /// The clock that the engine goes by.

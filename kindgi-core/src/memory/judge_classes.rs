@@ -6,7 +6,10 @@ use async_trait::async_trait;
 
 use super::{Live, MemoryStore, place, slice};
 use crate::{
-    model::{ClassName, ClassScope, JudgeClass, JudgeClassId, Position, Readable, TenantId},
+    Timestamp,
+    model::{
+        ClassName, ClassScope, JudgeClass, JudgeClassId, Position, Readable, TenantId, Weight,
+    },
     store::{
         Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore, Keyset,
         Revised, Slice, StoreResult, Write,
@@ -35,6 +38,33 @@ impl Classes {
         self.rows
             .get(class.id)
             .is_some_and(|row| row.revision == class.revision)
+    }
+
+    /// A class's current weight.
+    pub(super) fn weight(&self, id: &JudgeClassId) -> Option<Weight> {
+        self.rows.get(id).map(|row| row.value.weight)
+    }
+
+    /// A class, while it lives.
+    pub(super) fn live(&self, id: &JudgeClassId) -> Option<&JudgeClass> {
+        let class = &self.rows.get(id)?.value;
+        class.is_live().then_some(class)
+    }
+
+    /// The classes that were retired before an instant, in that order.
+    pub(super) fn retired_before(&self, before: Timestamp) -> Vec<(Position, JudgeClassId)> {
+        let retired = |row: &Revised<JudgeClass>| {
+            let at = row.value.unregistered_at.filter(|at| *at < before)?;
+            Some((place(at, row.value.id.as_str()), row.value.id.clone()))
+        };
+        let mut classes: Vec<_> = self.rows.values().filter_map(retired).collect();
+        classes.sort();
+        classes
+    }
+
+    /// Forgets a retired class.
+    pub(super) fn forget(&mut self, id: &JudgeClassId) {
+        self.rows.remove(id);
     }
 
     fn create(&mut self, class: &JudgeClass) -> ClassCreated {

@@ -1,16 +1,18 @@
 //! Judging rules and their versions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
 
 use super::{Live, MemoryStore, Tenant, place};
 use crate::{
     Timestamp,
-    model::{JudgingRule, PageSize, Position, ProjectId, RuleId, TenantId},
+    model::{
+        JudgeClass, JudgeClassId, JudgingRule, PageSize, Position, ProjectId, RuleId, TenantId,
+    },
     store::{
-        Applied, ClassAt, JudgingRuleStore, Keyset, ListedRule, RuleAppended, RuleStopped, Slice,
-        StoreResult, Write,
+        Applied, ClassAt, EnabledRules, JudgingRuleStore, Keyset, ListedRule, RuleAppended,
+        RuleStopped, Slice, StoreResult, Write,
     },
 };
 
@@ -19,6 +21,8 @@ use crate::{
 pub(super) struct Rules {
     versions: HashMap<RuleId, Vec<JudgingRule>>,
     live: HashMap<ProjectId, Live<RuleId>>,
+    /// How often the rules of a project changed.
+    revisions: HashMap<ProjectId, u64>,
 }
 
 fn place_of(first: &JudgingRule) -> Position {
@@ -33,7 +37,39 @@ impl Rules {
         Some(versions)
     }
 
-    fn latest(&self, project: &ProjectId, id: &RuleId) -> Option<&JudgingRule> {
+    /// The revision of a project's rules.
+    pub(super) fn revision(&self, project: &ProjectId) -> u64 {
+        self.revisions.get(project).copied().unwrap_or_default()
+    }
+
+    /// Whether a version of a rule names a class.
+    pub(super) fn name(&self, class: &JudgeClassId) -> bool {
+        self.wanted(self.versions.values()).contains(class)
+    }
+
+    /// The classes that versions of rules want.
+    fn wanted<'a>(
+        &self,
+        rules: impl Iterator<Item = &'a Vec<JudgingRule>>,
+    ) -> BTreeSet<&'a JudgeClassId> {
+        let versions = rules.flatten();
+        versions
+            .filter_map(|version| version.class.as_ref())
+            .collect()
+    }
+
+    fn enabled(&self, project: &ProjectId) -> EnabledRules {
+        let live = self.live.get(project).into_iter().flat_map(Live::values);
+        let latest = live.filter_map(|id| self.latest(project, id));
+        let mut rules: Vec<_> = latest.filter(|rule| rule.enabled).cloned().collect();
+        rules.sort_by(|a, b| a.id.cmp(&b.id));
+        EnabledRules {
+            revision: self.revision(project),
+            rules,
+        }
+    }
+
+    pub(super) fn latest(&self, project: &ProjectId, id: &RuleId) -> Option<&JudgingRule> {
         self.of(project, id)?.last()
     }
 
@@ -54,6 +90,7 @@ impl Rules {
 
     fn append(&mut self, next: &JudgingRule) -> RuleAppended {
         let mut next = next.clone();
+        *self.revisions.entry(next.project.clone()).or_default() += 1;
         let versions = self.versions.entry(next.id.clone()).or_default();
         match versions.last() {
             Some(latest) => next.created_at = next.created_at.max(latest.created_at),
@@ -73,6 +110,7 @@ impl Rules {
         let Some(at) = live.map(|latest| now.max(latest.created_at)) else {
             return RuleStopped::NotLive;
         };
+        *self.revisions.entry(project.clone()).or_default() += 1;
         let versions = self
             .versions
             .get_mut(id)
@@ -198,6 +236,34 @@ impl JudgingRuleStore for MemoryStore {
     ) -> StoreResult<Option<Slice<JudgingRule>>> {
         Ok(self.look(tenant, |tenant| {
             tenant.rules.versions(project, id, before, limit)
+        }))
+    }
+
+    async fn enabled_rules(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<EnabledRules> {
+        Ok(self.look(tenant, |tenant| tenant.rules.enabled(project)))
+    }
+
+    async fn wanted_classes(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<Vec<JudgeClass>> {
+        Ok(self.look(tenant, |tenant| {
+            let rules = tenant.rules.versions.values();
+            let here = rules.filter(|versions| {
+                versions
+                    .first()
+                    .is_some_and(|first| first.project == *project)
+            });
+            let wanted = tenant.rules.wanted(here).into_iter();
+            wanted
+                .filter_map(|class| tenant.classes.live(class))
+                .cloned()
+                .collect()
         }))
     }
 }

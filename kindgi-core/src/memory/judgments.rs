@@ -1,20 +1,21 @@
 //! Judgments, and the copies of their runs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use async_trait::async_trait;
 
-use super::{Live, MemoryStore, Tenant, place, slice};
+use super::{Live, MemoryStore, Tenant, operations::forget_who, place, slice};
 use crate::{
     Timestamp,
     json::RawJson,
     model::{
-        AssertedBy, ItemKey, Judgment, JudgmentId, JudgmentWithCopies, ParticipantId, Position,
-        Readable, RunCopy, RunId, TenantId,
+        AssertedBy, ItemKey, JudgeClassId, Judgment, JudgmentId, JudgmentWithCopies, ParticipantId,
+        Position, ProjectId, Readable, RunContext, RunCopy, RunId, TenantId, Verdict,
     },
+    rules::queue_state::LiveJudgments,
     store::{
-        Applied, ClassAt, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, NewJudgment,
-        Recorded, Slice, StoreResult, Write,
+        Applied, ClassAt, JudgedRun, JudgedRunFilter, JudgmentFilter, JudgmentRemoved,
+        JudgmentStore, Keyset, NewJudgment, Recorded, Slice, StoreResult, Write,
     },
 };
 
@@ -22,13 +23,14 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Judgments {
     rows: HashMap<JudgmentId, NewJudgment>,
-    runs: HashMap<RunId, JudgedRun>,
+    runs: HashMap<RunId, KeptRun>,
     live: Live<JudgmentId>,
 }
 
 /// A run with a copy.
 #[derive(Debug)]
-struct JudgedRun {
+struct KeptRun {
+    project: ProjectId,
     copy: RunCopy,
     judgments: Vec<JudgmentId>,
     live: Live<JudgmentId>,
@@ -59,7 +61,8 @@ impl Judgments {
             let Some(copy) = copy else {
                 return Recorded::NeedsCopy;
             };
-            self.runs.insert(judgment.run.clone(), JudgedRun::of(copy));
+            let kept = KeptRun::of(&judgment.project, copy);
+            self.runs.insert(judgment.run.clone(), kept);
         }
         let predecessor = self
             .runs
@@ -134,6 +137,108 @@ impl Judgments {
         }))
     }
 
+    /// A run's live judgments by class.
+    pub(super) fn live_of(&self, run: &RunId) -> Vec<LiveJudgments> {
+        let mut by_class: BTreeMap<_, LiveJudgments> = BTreeMap::new();
+        for judgment in self.live_in(run) {
+            let at = judgment.created_at;
+            let under = by_class
+                .entry(&judgment.class)
+                .or_insert_with(|| LiveJudgments {
+                    class: judgment.class.clone(),
+                    judgments: 0,
+                    first_at: at,
+                });
+            under.judgments += 1;
+            under.first_at = under.first_at.min(at);
+        }
+        by_class.into_values().collect()
+    }
+
+    /// The class and the verdict of each of a run's live judgments.
+    pub(super) fn verdicts_of(&self, run: &RunId) -> Vec<(Option<JudgeClassId>, Verdict)> {
+        let live = self.live_in(run);
+        live.map(|judgment| (judgment.class.clone(), judgment.verdict))
+            .collect()
+    }
+
+    /// A run's live judgments, newest first.
+    fn live_in(&self, run: &RunId) -> impl Iterator<Item = &Judgment> {
+        let live = self.runs.get(run).into_iter();
+        let ids = live.flat_map(|run| run.live.values().rev());
+        ids.filter_map(|id| self.rows.get(id))
+            .map(|row| &row.judgment)
+    }
+
+    /// Whether a judgment names a class.
+    pub(super) fn name(&self, class: &JudgeClassId) -> bool {
+        let mut rows = self.rows.values();
+        rows.any(|row| row.judgment.class.as_ref() == Some(class))
+    }
+
+    /// The judgments that were recorded before an instant, oldest first.
+    pub(super) fn recorded_before(&self, before: Timestamp) -> Vec<(Position, JudgmentId)> {
+        let rows = self.rows.values().map(|row| &row.judgment);
+        let old = rows.filter(|judgment| judgment.created_at < before);
+        let mut old: Vec<_> = old.map(|it| (place_of(it), it.id.clone())).collect();
+        old.sort();
+        old
+    }
+
+    /// Forgets a judgment, and its run's copy with the last one; gives the run.
+    pub(super) fn forget(&mut self, id: &JudgmentId) -> Option<RunId> {
+        let at = self.rows.get(id)?.judgment.created_at;
+        self.end(id, at, None);
+        let run = self.rows.remove(id)?.judgment.run;
+        if let Some(kept) = self.runs.get_mut(&run) {
+            kept.judgments.retain(|other| other != id);
+            if kept.judgments.is_empty() {
+                self.runs.remove(&run);
+            }
+        }
+        Some(run)
+    }
+
+    /// Clears what a participant said, and who they were; gives how many judgments that changed.
+    pub(super) fn erase_participant(
+        &mut self,
+        participant: &ParticipantId,
+        pseudonym: &ParticipantId,
+    ) -> u64 {
+        let mut changed = 0;
+        for row in self.rows.values_mut() {
+            let judgment = &mut row.judgment;
+            if judgment.participant.as_ref() != Some(participant) {
+                continue;
+            }
+            let old_key = live_key(judgment);
+            forget_who(judgment, pseudonym);
+            if let Some(run) = self.runs.get_mut(&judgment.run)
+                && judgment.is_live()
+            {
+                run.by_key.remove(&old_key);
+                run.by_key.insert(live_key(judgment), judgment.id.clone());
+            }
+            changed += 1;
+        }
+        changed
+    }
+
+    /// The judged runs that match and replay nothing.
+    pub(super) fn judged_runs(&self, filter: &JudgedRunFilter) -> impl Iterator<Item = JudgedRun> {
+        let judged = |run: &KeptRun| JudgedRun {
+            project: run.project.clone(),
+            copy: run.copy.clone(),
+            judgments: self.live_in(&run.copy.run).cloned().collect(),
+        };
+        let counts = |run: &JudgedRun| {
+            let context = run.copy.context.as_ref();
+            let replays = context.is_some_and(RunContext::is_of_replay);
+            !run.judgments.is_empty() && !replays && filter.matches(run)
+        };
+        self.runs.values().map(judged).filter(counts)
+    }
+
     /// Clears a run's content.
     pub(super) fn erase_run(&mut self, run: &RunId) {
         let Some(run) = self.runs.get_mut(run) else {
@@ -150,13 +255,14 @@ impl Judgments {
     }
 }
 
-impl JudgedRun {
+impl KeptRun {
     /// Keeps the copy with texts of its own: a slice would keep a whole document in memory.
-    fn of(copy: &RunCopy) -> Self {
+    fn of(project: &ProjectId, copy: &RunCopy) -> Self {
         let mut copy = copy.clone();
         copy.input = copy.input.detached();
         copy.output = copy.output.detached();
         Self {
+            project: project.clone(),
             copy,
             judgments: Vec::new(),
             live: Live::new(),
@@ -184,7 +290,18 @@ impl Tenant {
             judgment,
             item_value,
         };
-        self.judgments.record(&new, copy)
+        let recorded = self.judgments.record(&new, copy);
+        self.settle(&new.judgment.run);
+        recorded
+    }
+
+    fn remove(&mut self, id: &JudgmentId, now: Timestamp) -> JudgmentRemoved {
+        let removed = self.judgments.end(id, now, None);
+        let found = self.judgments.rows.get(id);
+        if let Some(run) = found.map(|row| row.judgment.run.clone()) {
+            self.settle(&run);
+        }
+        removed
     }
 }
 
@@ -208,7 +325,7 @@ impl JudgmentStore for MemoryStore {
         id: &JudgmentId,
     ) -> StoreResult<Applied<JudgmentRemoved>> {
         Ok(self.change(write.tenant, |tenant| {
-            tenant.apply(write, |tenant| tenant.judgments.end(id, write.now, None))
+            tenant.apply(write, |tenant| tenant.remove(id, write.now))
         }))
     }
 

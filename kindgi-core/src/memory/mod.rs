@@ -2,6 +2,7 @@
 //! what [`Store`](crate::store::Store) promises.
 
 mod judge_classes;
+mod judging_queue;
 mod judging_rules;
 mod judgments;
 mod lifecycle;
@@ -14,6 +15,7 @@ use std::{
 
 use self::{
     judge_classes::Classes,
+    judging_queue::Queue,
     judging_rules::Rules,
     judgments::Judgments,
     operations::{Operations, Outcome},
@@ -67,6 +69,7 @@ struct Tenant {
     judgments: Judgments,
     classes: Classes,
     rules: Rules,
+    queue: Queue,
     erased: HashSet<RunId>,
     operations: Operations,
 }

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::judging_queue::{Dismissed, Reopened};
 use crate::{
     Timestamp,
-    model::RunId,
+    model::{Judgment, ParticipantId, RunId},
     store::{
-        Applied, ClassCreated, ClassReplaced, JudgmentRemoved, Operation, OperationId, Recorded,
-        RuleAppended, RuleStopped,
+        Applied, ClassCreated, ClassReplaced, ItemMoved, JudgmentRemoved, Operation, OperationId,
+        Recorded, RuleAppended, RuleStopped,
     },
 };
 
@@ -33,6 +34,8 @@ pub(super) enum Receipt {
     ClassReplaced(ClassReplaced),
     RuleAppended(RuleAppended),
     RuleStopped(RuleStopped),
+    Dismissed(Dismissed),
+    Reopened(Reopened),
 }
 
 /// What one kind of transition can come to.
@@ -68,6 +71,8 @@ outcome! {
     ClassReplaced: ClassReplaced::Ok(_) => ClassReplaced;
     RuleAppended: RuleAppended::Ok(_) => RuleAppended;
     RuleStopped: RuleStopped::Ok => RuleStopped;
+    Dismissed: Dismissed(ItemMoved::Ok(_)) => Dismissed;
+    Reopened: Reopened(ItemMoved::Ok(_)) => Reopened;
 }
 
 impl Operations {
@@ -98,12 +103,38 @@ impl Operations {
     /// Clears what the outcomes tell of a run's content.
     pub(super) fn erase_run(&mut self, run: &RunId) {
         for kept in self.kept.values_mut() {
-            if let Receipt::Recorded(Recorded::Ok { judgment, .. }) = &mut kept.receipt
-                && judgment.run == *run
-            {
-                judgment.reason = None;
-                judgment.correction = None;
+            match &mut kept.receipt {
+                Receipt::Recorded(Recorded::Ok { judgment, .. }) if judgment.run == *run => {
+                    judgment.reason = None;
+                    judgment.correction = None;
+                }
+                Receipt::Dismissed(Dismissed(ItemMoved::Ok(item))) if item.run == *run => {
+                    item.reason = None;
+                }
+                _ => {}
             }
         }
     }
+
+    /// Clears what the outcomes tell of a participant.
+    pub(super) fn erase_participant(
+        &mut self,
+        participant: &ParticipantId,
+        pseudonym: &ParticipantId,
+    ) {
+        for kept in self.kept.values_mut() {
+            if let Receipt::Recorded(Recorded::Ok { judgment, .. }) = &mut kept.receipt
+                && judgment.participant.as_ref() == Some(participant)
+            {
+                forget_who(judgment, pseudonym);
+            }
+        }
+    }
+}
+
+/// Clears what a participant said, and who they were.
+pub(super) fn forget_who(judgment: &mut Judgment, pseudonym: &ParticipantId) {
+    judgment.reason = None;
+    judgment.correction = None;
+    judgment.participant = Some(pseudonym.clone());
 }

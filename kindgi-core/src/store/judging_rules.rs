@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::{Applied, ClassAt, Keyset, Slice, StoreResult, Write};
 use crate::{
     clock::Timestamp,
-    model::{JudgingRule, PageSize, ProjectId, RuleId, TenantId},
+    model::{JudgeClass, JudgingRule, PageSize, ProjectId, RuleId, TenantId},
 };
 
 /// Judging rules and their versions, which are numbered from 1.
@@ -23,7 +23,7 @@ pub trait JudgingRuleStore: Send + Sync + 'static {
     ///    version is the one before `next`'s, or [`RuleAppended::Stale`];
     /// 3. `class` is given and isn't at that revision: [`RuleAppended::ClassChanged`];
     /// 4. the version is stored. Its `created_at` is moved up to that of the version before if it
-    ///    would be before it;
+    ///    would be before it. The revision of the project's rules moves;
     /// 5. the operation is kept, with its outcome.
     ///
     /// So versions are 1, 2, 3, … without gap or repeat, whoever writes at once.
@@ -35,7 +35,8 @@ pub trait JudgingRuleStore: Send + Sync + 'static {
     ) -> StoreResult<Applied<RuleAppended>>;
 
     /// Stops a live rule: all its versions get `unregistered_at` (`now`, or the latest version's
-    /// `created_at` if that is later), and it is never listed again.
+    /// `created_at` if that is later), and it is never listed again. The revision of the project's
+    /// rules moves.
     async fn stop_rule(
         &self,
         write: Write<'_>,
@@ -70,6 +71,31 @@ pub trait JudgingRuleStore: Send + Sync + 'static {
         before: Option<u32>,
         limit: PageSize,
     ) -> StoreResult<Option<Slice<JudgingRule>>>;
+
+    /// The rules that take a project's runs as they end, and the revision of the project's rules.
+    async fn enabled_rules(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<EnabledRules>;
+
+    /// The live classes that any version of any of the project's rules wants, stopped rules'
+    /// too, by their ids, compared bytewise: whose judgment an item of the queue may want.
+    async fn wanted_classes(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<Vec<JudgeClass>>;
+}
+
+/// The rules that a project's runs are told to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnabledRules {
+    /// 0 at first, and 1 more with each time that a rule of the project is created, changed or
+    /// stopped.
+    pub revision: u64,
+    /// The latest versions of the live rules that are enabled, by their ids, compared bytewise.
+    pub rules: Vec<JudgingRule>,
 }
 
 /// A rule in a list.
@@ -152,5 +178,21 @@ impl<T: JudgingRuleStore + ?Sized> JudgingRuleStore for Arc<T> {
         (**self)
             .rule_versions(tenant, project, id, before, limit)
             .await
+    }
+
+    async fn enabled_rules(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<EnabledRules> {
+        (**self).enabled_rules(tenant, project).await
+    }
+
+    async fn wanted_classes(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<Vec<JudgeClass>> {
+        (**self).wanted_classes(tenant, project).await
     }
 }

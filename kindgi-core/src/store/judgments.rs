@@ -31,7 +31,8 @@ pub trait JudgmentStore: Send + Sync + 'static {
     ///    if it would be before it;
     /// 7. the predecessor's `unregistered_at` becomes the new one's `created_at`, and its
     ///    `superseded_by` the new one's id;
-    /// 8. the operation is kept, with its outcome.
+    /// 8. the run's item of the queue, if it has one, [moves](crate::rules::queue_state::settled);
+    /// 9. the operation is kept, with its outcome.
     ///
     /// Nothing is written unless step 5 is reached.
     async fn record(
@@ -43,7 +44,8 @@ pub trait JudgmentStore: Send + Sync + 'static {
     ) -> StoreResult<Applied<Recorded>>;
 
     /// Removes a judgment: a live one gets `unregistered_at` (`now`, or its `created_at` if that
-    /// is later) and lives no more. Nothing revives.
+    /// is later) and lives no more, and the run's item of the queue
+    /// [moves](crate::rules::queue_state::settled). Nothing revives.
     async fn remove(
         &self,
         write: Write<'_>,

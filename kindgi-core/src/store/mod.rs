@@ -17,16 +17,20 @@
 //! `kindgi_core::conformance` (feature `conformance`) checks the promise.
 
 mod judge_classes;
+mod judging_queue;
 mod judging_rules;
 mod judgments;
 mod lifecycle;
 
 pub use judge_classes::{ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore, Revised};
-pub use judging_rules::{JudgingRuleStore, ListedRule, RuleAppended, RuleStopped};
+pub use judging_queue::{
+    Candidate, ItemMoved, JudgingQueueStore, QueueFilter, QueueSlice, RuleResults, Taken,
+};
+pub use judging_rules::{EnabledRules, JudgingRuleStore, ListedRule, RuleAppended, RuleStopped};
 pub use judgments::{
     ClassAt, JudgmentFilter, JudgmentRemoved, JudgmentStore, NewJudgment, Recorded,
 };
-pub use lifecycle::Lifecycle;
+pub use lifecycle::{JudgedRun, JudgedRunFilter, Lifecycle, PurgePart, PurgePosition, Purged};
 
 use crate::{
     clock::Timestamp,
@@ -38,9 +42,15 @@ use crate::{
 pub type StoreResult<T> = Result<T, StoreError>;
 
 /// A whole backend. An `Arc` of one is one, too, `Arc<dyn Store>` included.
-pub trait Store: JudgmentStore + JudgeClassStore + JudgingRuleStore + Lifecycle {}
+pub trait Store:
+    JudgmentStore + JudgeClassStore + JudgingRuleStore + JudgingQueueStore + Lifecycle
+{
+}
 
-impl<T: JudgmentStore + JudgeClassStore + JudgingRuleStore + Lifecycle + ?Sized> Store for T {}
+impl<T> Store for T where
+    T: JudgmentStore + JudgeClassStore + JudgingRuleStore + JudgingQueueStore + Lifecycle + ?Sized
+{
+}
 
 /// What every write carries.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +97,17 @@ pub enum Applied<T> {
     Replayed(T),
     /// The operation took effect before, with another body; nothing changed now.
     OtherBody,
+}
+
+impl<T> Applied<T> {
+    /// The same, with another outcome.
+    pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Applied<U> {
+        match self {
+            Self::Done(outcome) => Applied::Done(map(outcome)),
+            Self::Replayed(outcome) => Applied::Replayed(map(outcome)),
+            Self::OtherBody => Applied::OtherBody,
+        }
+    }
 }
 
 /// Which rows of a list: those after a position, at most so many.

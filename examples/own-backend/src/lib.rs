@@ -14,22 +14,28 @@
 //! assert_eq!(calls.of(Call::Record).started, 0);
 //! ```
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    num::NonZeroU16,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use async_trait::async_trait;
 use kindgi_core::{
+    Timestamp,
     model::{
-        JudgeClass, JudgeClassId, JudgingRule, Judgment, JudgmentId, JudgmentWithCopies, PageSize,
-        ProjectId, Readable, RuleId, RunCopy, RunId, TenantId,
+        DismissReason, EndedRun, JudgeClass, JudgeClassId, JudgingRule, Judgment, JudgmentId,
+        JudgmentWithCopies, PageSize, ParticipantId, PrincipalRef, ProjectId, QueueItem, Readable,
+        RuleId, RunCopy, RunId, TenantId,
     },
     store::{
-        Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore,
+        Applied, Candidate, ClassAt, ClassCreated, ClassFilter, ClassReplaced, EnabledRules,
+        ItemMoved, JudgeClassStore, JudgedRun, JudgedRunFilter, JudgingQueueStore,
         JudgingRuleStore, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle,
-        ListedRule, NewJudgment, Recorded, Revised, RuleAppended, RuleStopped, Slice, StoreResult,
-        Write,
+        ListedRule, NewJudgment, PurgePosition, Purged, QueueFilter, QueueSlice, Recorded, Revised,
+        RuleAppended, RuleResults, RuleStopped, Slice, StoreResult, Taken, Write,
     },
 };
 
@@ -62,10 +68,32 @@ pub enum Call {
     Rules,
     /// [`JudgingRuleStore::rule_versions`]
     RuleVersions,
+    /// [`JudgingRuleStore::enabled_rules`]
+    EnabledRules,
+    /// [`JudgingRuleStore::wanted_classes`]
+    WantedClasses,
+    /// [`JudgingQueueStore::take`]
+    Take,
+    /// [`JudgingQueueStore::dismiss`]
+    Dismiss,
+    /// [`JudgingQueueStore::reopen`]
+    Reopen,
+    /// [`JudgingQueueStore::queue_item`]
+    QueueItem,
+    /// [`JudgingQueueStore::queue`]
+    Queue,
+    /// [`JudgingQueueStore::rule_results`]
+    RuleResults,
     /// [`Lifecycle::erase_run`]
     EraseRun,
     /// [`Lifecycle::is_erased`]
     IsErased,
+    /// [`Lifecycle::erase_participant`]
+    EraseParticipant,
+    /// [`Lifecycle::purge`]
+    Purge,
+    /// [`Lifecycle::judged_runs`]
+    JudgedRuns,
 }
 
 /// How many calls of a method there were.
@@ -79,7 +107,7 @@ pub struct Count {
 
 /// The calls so far. Clones share them. A real host would hand them to its metrics.
 #[derive(Clone, Debug, Default)]
-pub struct Calls(Arc<[Counter; 15]>);
+pub struct Calls(Arc<[Counter; Call::JudgedRuns as usize + 1]>);
 
 #[derive(Debug, Default)]
 struct Counter {
@@ -291,6 +319,108 @@ impl<S: JudgingRuleStore> JudgingRuleStore for Counted<S> {
         )
         .await
     }
+
+    async fn enabled_rules(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<EnabledRules> {
+        self.count(
+            Call::EnabledRules,
+            self.inner.enabled_rules(tenant, project),
+        )
+        .await
+    }
+
+    async fn wanted_classes(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<Vec<JudgeClass>> {
+        self.count(
+            Call::WantedClasses,
+            self.inner.wanted_classes(tenant, project),
+        )
+        .await
+    }
+}
+
+#[async_trait]
+impl<S: JudgingQueueStore> JudgingQueueStore for Counted<S> {
+    async fn take(
+        &self,
+        write: Write<'_>,
+        run: &EndedRun,
+        rules: u64,
+        candidates: &[Candidate],
+    ) -> StoreResult<Taken> {
+        self.count(Call::Take, self.inner.take(write, run, rules, candidates))
+            .await
+    }
+
+    async fn dismiss(
+        &self,
+        write: Write<'_>,
+        project: &ProjectId,
+        run: &RunId,
+        by: &PrincipalRef,
+        reason: Option<&DismissReason>,
+    ) -> StoreResult<Applied<ItemMoved>> {
+        self.count(
+            Call::Dismiss,
+            self.inner.dismiss(write, project, run, by, reason),
+        )
+        .await
+    }
+
+    async fn reopen(
+        &self,
+        write: Write<'_>,
+        project: &ProjectId,
+        run: &RunId,
+        by: &PrincipalRef,
+    ) -> StoreResult<Applied<ItemMoved>> {
+        self.count(Call::Reopen, self.inner.reopen(write, project, run, by))
+            .await
+    }
+
+    async fn queue_item(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        run: &RunId,
+    ) -> StoreResult<Option<QueueItem>> {
+        self.count(Call::QueueItem, self.inner.queue_item(tenant, project, run))
+            .await
+    }
+
+    async fn queue(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        filter: &QueueFilter,
+        keyset: Option<&Keyset>,
+    ) -> StoreResult<QueueSlice> {
+        self.count(
+            Call::Queue,
+            self.inner.queue(tenant, project, filter, keyset),
+        )
+        .await
+    }
+
+    async fn rule_results(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        rule: &RuleId,
+        since: Option<Timestamp>,
+    ) -> StoreResult<Option<RuleResults>> {
+        self.count(
+            Call::RuleResults,
+            self.inner.rule_results(tenant, project, rule, since),
+        )
+        .await
+    }
 }
 
 #[async_trait]
@@ -303,5 +433,42 @@ impl<S: Lifecycle> Lifecycle for Counted<S> {
     async fn is_erased(&self, tenant: &TenantId, run: &RunId) -> StoreResult<bool> {
         self.count(Call::IsErased, self.inner.is_erased(tenant, run))
             .await
+    }
+
+    async fn erase_participant(
+        &self,
+        write: Write<'_>,
+        participant: &ParticipantId,
+        pseudonym: &ParticipantId,
+    ) -> StoreResult<u64> {
+        self.count(
+            Call::EraseParticipant,
+            self.inner.erase_participant(write, participant, pseudonym),
+        )
+        .await
+    }
+
+    async fn purge(
+        &self,
+        write: Write<'_>,
+        before: Timestamp,
+        from: Option<&PurgePosition>,
+        limit: NonZeroU16,
+    ) -> StoreResult<Purged> {
+        self.count(Call::Purge, self.inner.purge(write, before, from, limit))
+            .await
+    }
+
+    async fn judged_runs(
+        &self,
+        tenant: &TenantId,
+        filter: &JudgedRunFilter,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<JudgedRun>> {
+        self.count(
+            Call::JudgedRuns,
+            self.inner.judged_runs(tenant, filter, keyset),
+        )
+        .await
     }
 }

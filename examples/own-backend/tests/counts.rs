@@ -2,11 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::num::NonZeroU16;
+
 use async_trait::async_trait;
 use kindgi_core::{
     MemoryStore, StoreError, Timestamp,
-    model::{RunId, TenantId},
-    store::{Lifecycle, StoreResult, Write},
+    model::{ParticipantId, RunId, TenantId},
+    store::{
+        JudgedRun, JudgedRunFilter, Keyset, Lifecycle, PurgePosition, Purged, Slice, StoreResult,
+        Write,
+    },
 };
 use own_backend::{Call, Count, Counted};
 
@@ -67,6 +72,34 @@ impl Lifecycle for Broken {
     }
 
     async fn is_erased(&self, _: &TenantId, _: &RunId) -> StoreResult<bool> {
+        Err(StoreError::busy("no connection"))
+    }
+
+    async fn erase_participant(
+        &self,
+        _: Write<'_>,
+        _: &ParticipantId,
+        _: &ParticipantId,
+    ) -> StoreResult<u64> {
+        Err(StoreError::busy("no connection"))
+    }
+
+    async fn purge(
+        &self,
+        _: Write<'_>,
+        _: Timestamp,
+        _: Option<&PurgePosition>,
+        _: NonZeroU16,
+    ) -> StoreResult<Purged> {
+        Err(StoreError::busy("no connection"))
+    }
+
+    async fn judged_runs(
+        &self,
+        _: &TenantId,
+        _: &JudgedRunFilter,
+        _: &Keyset,
+    ) -> StoreResult<Slice<JudgedRun>> {
         Err(StoreError::busy("no connection"))
     }
 }

@@ -1,18 +1,20 @@
 //! One call of a store, and what it may answer.
 
-use std::fmt;
+use std::{fmt, num::NonZeroU16};
 
 use super::Report;
 use crate::{
     StoreError, Timestamp,
     model::{
-        JudgeClass, JudgeClassId, JudgingRule, Judgment, JudgmentId, JudgmentWithCopies, PageSize,
-        ProjectId, Readable, RuleId, RunCopy, RunId, TenantId,
+        DismissReason, EndedRun, JudgeClass, JudgeClassId, JudgingRule, Judgment, JudgmentId,
+        JudgmentWithCopies, PageSize, ParticipantId, PrincipalRef, ProjectId, QueueItem, Readable,
+        RuleId, RunCopy, RunId, TenantId,
     },
     store::{
-        Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgmentFilter,
-        JudgmentRemoved, Keyset, ListedRule, NewJudgment, Operation, OperationId, Recorded,
-        Revised, RuleAppended, RuleStopped, Slice, Store, Write,
+        Applied, Candidate, ClassAt, ClassCreated, ClassFilter, ClassReplaced, EnabledRules,
+        ItemMoved, JudgedRun, JudgedRunFilter, JudgmentFilter, JudgmentRemoved, Keyset, ListedRule,
+        NewJudgment, Operation, OperationId, PurgePosition, Purged, QueueFilter, QueueSlice,
+        Recorded, Revised, RuleAppended, RuleResults, RuleStopped, Slice, Store, Taken, Write,
     },
 };
 
@@ -59,8 +61,40 @@ pub(crate) enum Ask {
     Rule(ProjectId, RuleId),
     Rules(ProjectId, Keyset),
     RuleVersions(ProjectId, RuleId, Option<u32>, PageSize),
+    EnabledRules(ProjectId),
+    WantedClasses(ProjectId),
+    Take {
+        run: Box<EndedRun>,
+        /// At which revision of the project's rules.
+        rules: u64,
+        candidates: Vec<Candidate>,
+    },
+    Dismiss {
+        project: ProjectId,
+        run: RunId,
+        by: PrincipalRef,
+        reason: Option<DismissReason>,
+    },
+    Reopen {
+        project: ProjectId,
+        run: RunId,
+        by: PrincipalRef,
+    },
+    QueueItem(ProjectId, RunId),
+    Queue(ProjectId, Box<QueueFilter>, Option<Keyset>),
+    RuleResults(ProjectId, RuleId, Option<Timestamp>),
     EraseRun(RunId),
     IsErased(RunId),
+    EraseParticipant {
+        participant: ParticipantId,
+        pseudonym: ParticipantId,
+    },
+    Purge {
+        before: Timestamp,
+        from: Option<PurgePosition>,
+        limit: NonZeroU16,
+    },
+    JudgedRuns(JudgedRunFilter, Keyset),
 }
 
 /// What is answered.
@@ -79,8 +113,19 @@ pub(crate) enum Answer {
     Rule(Option<Box<JudgingRule>>),
     Rules(Slice<ListedRule>),
     RuleVersions(Option<Slice<JudgingRule>>),
+    EnabledRules(EnabledRules),
+    WantedClasses(Vec<JudgeClass>),
+    Taken(Taken),
+    Dismissed(Applied<ItemMoved>),
+    Reopened(Applied<ItemMoved>),
+    QueueItem(Option<Box<QueueItem>>),
+    Queue(QueueSlice),
+    RuleResults(Option<RuleResults>),
     Erased,
     IsErased(bool),
+    ParticipantErased(u64),
+    Purged(Purged),
+    JudgedRuns(Slice<JudgedRun>),
 }
 
 impl Call {
@@ -94,6 +139,15 @@ impl Call {
         }
     }
 
+    /// Whether its operation is used, if it has one.
+    pub(crate) fn uses_operation(&self) -> bool {
+        let never = matches!(
+            self.ask,
+            Ask::Take { .. } | Ask::EraseRun(_) | Ask::EraseParticipant { .. } | Ask::Purge { .. }
+        );
+        self.writes() && !never
+    }
+
     /// Whether it may change something.
     pub(crate) fn writes(&self) -> bool {
         !matches!(
@@ -105,7 +159,13 @@ impl Call {
                 | Ask::Rule(..)
                 | Ask::Rules(..)
                 | Ask::RuleVersions(..)
+                | Ask::EnabledRules(_)
+                | Ask::WantedClasses(_)
+                | Ask::QueueItem(..)
+                | Ask::Queue(..)
+                | Ask::RuleResults(..)
                 | Ask::IsErased(_)
+                | Ask::JudgedRuns(..)
         )
     }
 
@@ -172,11 +232,59 @@ impl Call {
                     .rule_versions(tenant, project, id, *before, *limit)
                     .await?,
             ),
+            Ask::EnabledRules(project) => {
+                Answer::EnabledRules(store.enabled_rules(tenant, project).await?)
+            }
+            Ask::WantedClasses(project) => {
+                Answer::WantedClasses(store.wanted_classes(tenant, project).await?)
+            }
+            Ask::Take {
+                run,
+                rules,
+                candidates,
+            } => Answer::Taken(store.take(write, run, *rules, candidates).await?),
+            Ask::Dismiss {
+                project,
+                run,
+                by,
+                reason,
+            } => {
+                let reason = reason.as_ref();
+                Answer::Dismissed(store.dismiss(write, project, run, by, reason).await?)
+            }
+            Ask::Reopen { project, run, by } => {
+                Answer::Reopened(store.reopen(write, project, run, by).await?)
+            }
+            Ask::QueueItem(project, run) => {
+                Answer::QueueItem(store.queue_item(tenant, project, run).await?.map(Box::new))
+            }
+            Ask::Queue(project, filter, keyset) => {
+                let keyset = keyset.as_ref();
+                Answer::Queue(store.queue(tenant, project, filter, keyset).await?)
+            }
+            Ask::RuleResults(project, rule, since) => {
+                Answer::RuleResults(store.rule_results(tenant, project, rule, *since).await?)
+            }
             Ask::EraseRun(run) => {
                 store.erase_run(write, run).await?;
                 Answer::Erased
             }
             Ask::IsErased(run) => Answer::IsErased(store.is_erased(tenant, run).await?),
+            Ask::EraseParticipant {
+                participant,
+                pseudonym,
+            } => {
+                let changed = store.erase_participant(write, participant, pseudonym);
+                Answer::ParticipantErased(changed.await?)
+            }
+            Ask::Purge {
+                before,
+                from,
+                limit,
+            } => Answer::Purged(store.purge(write, *before, from.as_ref(), *limit).await?),
+            Ask::JudgedRuns(filter, keyset) => {
+                Answer::JudgedRuns(store.judged_runs(tenant, filter, keyset).await?)
+            }
         })
     }
 }
@@ -250,8 +358,62 @@ impl fmt::Display for Call {
                 }
                 write!(f, ", at most {}", limit.get())?;
             }
+            Ask::EnabledRules(project) => write!(f, "enabled rules of {project:?}")?,
+            Ask::WantedClasses(project) => write!(f, "wanted classes of {project:?}")?,
+            Ask::Take {
+                run,
+                rules,
+                candidates,
+            } => {
+                write!(
+                    f,
+                    "take run {:?} of {:?}, ended {}, rules at {rules}, by",
+                    run.id, run.project, run.ended_at
+                )?;
+                for (number, it) in candidates.iter().enumerate() {
+                    let and = if number == 0 { "" } else { " and" };
+                    write!(f, "{and} {:?} v{}", it.rule, it.version)?;
+                    if let Some(max) = it.max_open {
+                        write!(f, ", at most {}", max.get())?;
+                    }
+                    if let Some(class) = &it.wants {
+                        write!(f, ", wanting {class:?}")?;
+                    }
+                }
+            }
+            Ask::Dismiss {
+                project,
+                run,
+                by,
+                reason,
+            } => {
+                write!(f, "dismiss run {run:?} of {project:?} by {:?}", by.as_str())?;
+                if let Some(reason) = reason {
+                    write!(f, ": {}", Short(reason.as_str()))?;
+                }
+            }
+            Ask::Reopen { project, run, by } => {
+                write!(f, "reopen run {run:?} of {project:?} by {:?}", by.as_str())?;
+            }
+            Ask::QueueItem(project, run) => write!(f, "item of run {run:?} of {project:?}")?,
+            Ask::Queue(project, filter, keyset) => {
+                write!(f, "queue of {project:?}, {filter:?}, {keyset:?}")?;
+            }
+            Ask::RuleResults(project, rule, since) => {
+                write!(f, "results of rule {rule:?} of {project:?} since {since:?}")?;
+            }
             Ask::EraseRun(run) => write!(f, "erase run {run:?}")?,
             Ask::IsErased(run) => write!(f, "is erased {run:?}")?,
+            Ask::EraseParticipant {
+                participant,
+                pseudonym,
+            } => write!(f, "erase participant {participant:?}, now {pseudonym:?}")?,
+            Ask::Purge {
+                before,
+                from,
+                limit,
+            } => write!(f, "purge before {before}, from {from:?}, at most {limit}")?,
+            Ask::JudgedRuns(filter, keyset) => write!(f, "judged runs {filter:?}, {keyset:?}")?,
         }
         if self.writes() {
             write!(f, " @ {}", self.now)?;

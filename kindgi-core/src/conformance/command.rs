@@ -25,8 +25,8 @@ pub(crate) struct OperationBy {
     pub(crate) until: u8,
 }
 
-/// Which call. `pick` is one of the case's judgments, classes or
-/// rules, counted over all its commands.
+/// Which call. `pick` is one of the case's judgments, classes or rules, counted over all its
+/// commands. `elsewhere` is said of another project than the rule's or the run's.
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     Record(RecordBy),
@@ -62,7 +62,6 @@ pub(crate) enum What {
     AppendRule {
         pick: u8,
         version: u8,
-        /// Said of another project than the rule's.
         elsewhere: bool,
         next: RuleBy,
     },
@@ -84,11 +83,58 @@ pub(crate) enum What {
         before: Option<u8>,
         limit: u8,
     },
+    EnabledRules {
+        project: u8,
+    },
+    WantedClasses {
+        project: u8,
+    },
+    Take(TakeBy),
+    Dismiss {
+        run: u8,
+        elsewhere: bool,
+        /// Who and why.
+        content: u8,
+    },
+    Reopen {
+        run: u8,
+        elsewhere: bool,
+        content: u8,
+    },
+    QueueItem {
+        run: u8,
+        elsewhere: bool,
+    },
+    Queue {
+        project: u8,
+        filter: QueueFilterBy,
+        /// `None` asks only how many there are.
+        list: Option<ListBy>,
+    },
+    RuleResults {
+        pick: u8,
+        elsewhere: bool,
+        since: Option<u8>,
+    },
     EraseRun {
         run: u8,
     },
     IsErased {
         run: u8,
+    },
+    EraseParticipant {
+        participant: u8,
+    },
+    Purge {
+        /// Before which instant.
+        before: u8,
+        limit: u8,
+        /// Goes on where the tenant's last step said, if it did.
+        goes_on: bool,
+    },
+    JudgedRuns {
+        filter: JudgedFilterBy,
+        list: ListBy,
     },
     /// One of the last four commands with its operation, at another time and for a row of its own.
     Again {
@@ -117,6 +163,44 @@ pub(crate) struct RuleBy {
     pub(crate) content: u8,
     /// A class and its revision.
     pub(crate) class: Option<(u8, u8)>,
+}
+
+/// A run that is told to the rules that are enabled by then.
+#[derive(Clone, Debug)]
+pub(crate) struct TakeBy {
+    pub(crate) run: u8,
+    /// When it ended.
+    pub(crate) ended: u8,
+    /// A bit for each rule that takes it; all do, if none of them would.
+    pub(crate) which: u8,
+    /// Decided at another revision of the rules.
+    pub(crate) stale: bool,
+    pub(crate) content: u8,
+}
+
+/// Each part that is set must hold.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QueueFilterBy {
+    pub(crate) state: Option<u8>,
+    pub(crate) agent: Option<u8>,
+    pub(crate) rule: Option<u8>,
+    pub(crate) wants: Option<u8>,
+    pub(crate) wants_any_or: Option<Vec<u8>>,
+    pub(crate) added_after: Option<u8>,
+    pub(crate) closed_after: Option<u8>,
+}
+
+/// Each part that is set must hold.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JudgedFilterBy {
+    pub(crate) project: Option<u8>,
+    /// An agent, perhaps at a version.
+    pub(crate) agent: Option<(u8, Option<u8>)>,
+    pub(crate) flow: Option<u8>,
+    pub(crate) since: Option<u8>,
+    pub(crate) until: Option<u8>,
+    /// The beginning of a path, so long.
+    pub(crate) segments: Option<(u8, u8)>,
 }
 
 /// Each part that is set must hold.

@@ -2,62 +2,98 @@
 
 use proptest::{collection::vec, option, prelude::*};
 
-use super::command::{Command, FilterBy, ListBy, OperationBy, RecordBy, Round, RuleBy, What};
+use super::{
+    command::{Command, FilterBy, ListBy, OperationBy, RecordBy, Round, RuleBy, What},
+    generate_queue,
+};
+
+/// How often it is the second tenant that calls.
+const BOTH: f64 = 0.2;
+const FIRST: f64 = 0.06;
+const NONE: f64 = 0.0;
 
 /// Cases in sequence.
 pub(crate) fn sequence() -> impl Strategy<Value = Vec<Command>> {
     let at = prop_oneof![12 => 0..6_u8, 1 => 6..9_u8];
     let until = prop_oneof![1 => 0..7_u8, 2 => Just(255)];
     let (at, until) = (at.boxed(), until.boxed());
-    let of = |what: BoxedStrategy<What>| vec(command(at.clone(), until.clone(), true, what), 1..48);
+    let operation = move |often| option::weighted(often, operation(until.clone())).boxed();
+    let each = |what: BoxedStrategy<What>| command(at.clone(), operation(0.4), BOTH, what);
+    let of = |what: BoxedStrategy<What>| vec(each(what), 1..48);
+    // A queue that is full needs calls that take effect.
+    let queue = |what: BoxedStrategy<What>| command(at.clone(), operation(0.3), FIRST, what);
+    let queue = (
+        vec(queue(generate_queue::classes()), 1..4),
+        vec(queue(generate_queue::rules()), 2..6),
+        vec(queue(generate_queue::takes()), 2..9),
+        vec(queue(generate_queue::all()), 1..32),
+    );
     // Some of all kinds, and more of one, so that these meet.
     prop_oneof![
         3 => of(what(22, 13, 2).boxed()),
-        2 => of(what(4, 8, 26).boxed()),
+        3 => of(what(4, 8, 26).boxed()),
+        5 => queue.prop_map(|(classes, rules, takes, all)| [classes, rules, takes, all].concat()),
     ]
 }
 
 /// Cases at once. What is kept is kept for long: when it ends is another law's.
 pub(crate) fn round() -> impl Strategy<Value = Round> {
-    let round = |what: BoxedStrategy<What>| {
-        let one = || command((0..3_u8).boxed(), Just(255).boxed(), false, what.clone());
-        (vec(one(), 0..4), vec(vec(one(), 1..=3), 2..=3))
+    let each = |often, what| {
+        let operation = option::weighted(often, operation(Just(255).boxed()));
+        command((0..3_u8).boxed(), operation.boxed(), NONE, what)
+    };
+    let one = move |what| each(0.4, what);
+    let at_once = move |what| vec(vec(one(what), 1..=3), 2..=3);
+    let round = move |what: BoxedStrategy<What>| {
+        (vec(one(what.clone()), 0..4), at_once(what))
             .prop_map(|(before, threads)| Round { before, threads })
     };
-    // As above: few calls are made at once.
+    // As above: what is to be there takes effect.
+    let first = |what| each(0.05, what);
+    let before = (
+        vec(first(generate_queue::classes()), 1..3),
+        vec(first(generate_queue::rules()), 1..3),
+        vec(first(generate_queue::takes()), 0..5),
+    );
+    let of_queue =
+        (before, at_once(generate_queue::all())).prop_map(|((classes, rules, takes), threads)| {
+            Round {
+                before: [classes, rules, takes].concat(),
+                threads,
+            }
+        });
+    // As above, and apart, since few calls are made at once.
     prop_oneof![
-        3 => round(what(22, 13, 1).boxed()),
+        5 => round(what(22, 13, 1).boxed()),
         2 => round(what(1, 5, 26).boxed()),
+        5 => of_queue,
     ]
+}
+
+fn operation(until: BoxedStrategy<u8>) -> impl Strategy<Value = OperationBy> {
+    let body = prop_oneof![6 => Just(0_u8), 1 => Just(1)];
+    (0..3_u8, body, until).prop_map(|(id, body, until)| OperationBy { id, body, until })
 }
 
 fn command(
     at: BoxedStrategy<u8>,
-    until: BoxedStrategy<u8>,
-    both_tenants: bool,
+    operation: BoxedStrategy<Option<OperationBy>>,
+    second: f64,
     what: BoxedStrategy<What>,
 ) -> impl Strategy<Value = Command> {
-    let tenant = if both_tenants {
-        prop_oneof![4 => Just(0_u8), 1 => Just(1)].boxed()
-    } else {
-        Just(0).boxed()
-    };
-    let operation = (0..3_u8, prop_oneof![6 => Just(0_u8), 1 => Just(1)], until)
-        .prop_map(|(id, body, until)| OperationBy { id, body, until });
+    let tenant = prop::bool::weighted(second).prop_map(u8::from);
     let on = prop::bool::weighted(0.999);
-    (on, tenant, at, option::weighted(0.4, operation), what).prop_map(
-        |(on, tenant, at, operation, what)| Command {
-            on,
-            tenant,
-            at,
-            operation,
-            what,
-        },
-    )
+    (on, tenant, at, operation, what).prop_map(|(on, tenant, at, operation, what)| Command {
+        on,
+        tenant,
+        at,
+        operation,
+        what,
+    })
 }
 
 /// Mostly the first, so that they meet; sometimes any, which differ by little.
-fn few() -> impl Strategy<Value = u8> {
+pub(super) fn few() -> impl Strategy<Value = u8> {
     prop_oneof![10 => Just(0_u8), 3 => Just(1), 1 => 0..8_u8]
 }
 
@@ -71,11 +107,11 @@ fn what(judgment: u32, class: u32, rule: u32) -> impl Strategy<Value = What> {
     ]
 }
 
-fn pick() -> impl Strategy<Value = u8> {
+pub(super) fn pick() -> impl Strategy<Value = u8> {
     0..16_u8
 }
 
-fn content() -> impl Strategy<Value = u8> {
+pub(super) fn content() -> impl Strategy<Value = u8> {
     0..32_u8
 }
 
@@ -161,7 +197,7 @@ fn record() -> impl Strategy<Value = RecordBy> {
     )
 }
 
-fn revision() -> impl Strategy<Value = u8> {
+pub(super) fn revision() -> impl Strategy<Value = u8> {
     prop_oneof![4 => Just(1_u8), 2 => Just(2), 1 => 0..5_u8]
 }
 
@@ -186,7 +222,7 @@ fn filter() -> impl Strategy<Value = FilterBy> {
         })
 }
 
-fn list() -> impl Strategy<Value = ListBy> {
+pub(super) fn list() -> impl Strategy<Value = ListBy> {
     let readable = option::weighted(0.2, 0..8_u8);
     let after = option::weighted(0.3, (0..7_u8, 0..16_u8));
     let limit = prop_oneof![2 => 1..5_u8, 1 => Just(100)];
@@ -209,9 +245,11 @@ mod tests {
     use super::*;
     use crate::{
         conformance::{call::Answer, model::Model, resolve},
+        model::ItemState,
         store::{
             Applied::{self, Done, OtherBody, Replayed},
-            ClassCreated, ClassReplaced, JudgmentRemoved, Recorded, RuleAppended, RuleStopped,
+            ClassCreated, ClassReplaced, ItemMoved, JudgmentRemoved, PurgePart, Recorded,
+            RuleAppended, RuleStopped, Taken,
         },
     };
 
@@ -283,8 +321,67 @@ mod tests {
             Answer::RuleVersions(Some(page)) => {
                 ("versions", filled(!page.rows.is_empty(), page.more))
             }
+            Answer::EnabledRules(rules) => ("enabled", filled(!rules.rules.is_empty(), false)),
+            Answer::WantedClasses(all) => ("wanted", filled(!all.is_empty(), false)),
+            Answer::Taken(taken) => ("take", taken_kind(taken)),
+            Answer::Dismissed(Replayed(_)) | Answer::Reopened(Replayed(_)) => ("move", "replayed"),
+            Answer::Dismissed(applied) => kind("dismiss", applied, moved_kind),
+            Answer::Reopened(applied) => kind("reopen", applied, moved_kind),
+            Answer::QueueItem(found) => ("item", filled(found.is_some(), false)),
+            Answer::Queue(page) => (
+                "queue",
+                filled(!page.slice.rows.is_empty(), page.slice.more),
+            ),
+            Answer::RuleResults(None) => ("results", "no rule"),
+            Answer::RuleResults(Some(results)) => (
+                "results",
+                match results.counted.len() {
+                    0 => "none",
+                    1 => "one",
+                    _ if results.weights.is_empty() => "several",
+                    _ => "several, weighted",
+                },
+            ),
+            Answer::ParticipantErased(0) => ("erase participant", "none"),
+            Answer::ParticipantErased(_) => ("erase participant", "some"),
+            Answer::Purged(purged) => (
+                "purge",
+                match (purged.removed, purged.next.as_ref().map(|next| next.part)) {
+                    (_, None) => "done",
+                    (0, Some(_)) => "none of a part",
+                    (_, Some(PurgePart::Judgments)) => "judgments",
+                    (_, Some(PurgePart::Tellings)) => "tellings, or the last judgments",
+                    (_, Some(PurgePart::Classes)) => "classes, or the last tellings",
+                },
+            ),
+            Answer::JudgedRuns(page) => ("judged runs", filled(!page.rows.is_empty(), page.more)),
             Answer::Erased => ("erase", "ok"),
             Answer::IsErased(is) => ("is erased", if *is { "yes" } else { "no" }),
+        }
+    }
+
+    fn state_kind(state: ItemState) -> &'static str {
+        state.as_str()
+    }
+
+    fn taken_kind(taken: &Taken) -> &'static str {
+        match taken {
+            Taken::Queued(item) if item.taken_by.len() > 1 => "queued by several",
+            Taken::Queued(item) => state_kind(item.state),
+            Taken::AllSkipped => "all skipped",
+            Taken::Known => "known",
+            Taken::RunErased => "run erased",
+            Taken::BeforePurge => "before purge",
+            Taken::RulesChanged => "rules changed",
+        }
+    }
+
+    fn moved_kind(moved: &ItemMoved) -> &'static str {
+        match moved {
+            ItemMoved::Ok(item) if item.state == ItemState::Judged => "judged at once",
+            ItemMoved::Ok(_) => "ok",
+            ItemMoved::Not(state) => state_kind(*state),
+            ItemMoved::Missing => "missing",
         }
     }
 
@@ -295,10 +392,10 @@ mod tests {
         let tenants = ["t-1".parse().unwrap(), "t-2".parse().unwrap()];
         let mut seen = BTreeMap::new();
         let mut left_open = 0;
-        for _ in 0..512 {
+        for _ in 0..1024 {
             let commands = sequence().new_tree(&mut runner).unwrap().current();
             let mut model = Model::default();
-            for call in resolve::calls(&tenants, &commands)
+            for call in resolve::calls(&tenants, &commands, commands.len())
                 .unwrap()
                 .into_iter()
                 .flatten()
@@ -311,8 +408,8 @@ mod tests {
             }
         }
         // Every outcome of `kind_of`; the ends of lists are told apart by "more".
-        assert_eq!(seen.len(), 56, "{seen:#?}");
-        assert!(seen.values().all(|count| *count >= 4), "{seen:#?}");
+        assert_eq!(seen.len(), 102, "{seen:#?}");
+        assert!(seen.values().all(|count| *count >= 2), "{seen:#?}");
         assert!(seen[&("record", "superseded")] >= 200, "{seen:#?}");
         assert!(left_open * 10 < seen.values().sum::<i32>(), "{left_open}");
     }

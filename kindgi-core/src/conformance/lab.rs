@@ -68,6 +68,11 @@ impl Lab {
         Ok(TenantId::new(format!("{}-{number}", self.name))?)
     }
 
+    /// Where threads of a law's own wait for futures.
+    pub(crate) fn handle(&self) -> Handle {
+        self.runtime.handle().clone()
+    }
+
     /// Waits for a future.
     pub(crate) fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
         self.runtime.block_on(future)

@@ -39,15 +39,20 @@
 mod call;
 mod command;
 mod generate;
+mod generate_queue;
 mod lab;
 pub mod laws;
 mod model;
+mod model_lifecycle;
+mod model_queue;
 mod model_rules;
 mod report;
 mod resolve;
+mod resolve_queue;
 mod resolve_rules;
 mod runner;
 mod scene;
+mod scene_queue;
 mod texts;
 
 use std::{future::Future, sync::Arc};
@@ -101,8 +106,24 @@ macro_rules! __kindgi_for_each_law {
             a_version_naming_a_changed_class_is_noticed
             walking_rules_and_versions_yields_every_row_once_in_order
             walking_rules_while_others_write_skips_and_repeats_nothing
+            an_item_is_where_its_facts_put_it
+            a_run_is_told_once
+            rules_that_changed_are_noticed
+            moving_an_item_is_decided_once_under_concurrency
+            a_cap_is_exact_under_concurrency
+            runs_that_end_at_once_are_all_answered
+            walking_the_queue_yields_every_item_once_in_order
+            walking_the_queue_while_others_write_skips_and_repeats_nothing
+            results_add_up
+            what_races_with_retiring_a_class_is_whole
+            what_races_with_erasing_a_run_leaves_no_trace
             an_erased_run_takes_no_judgment
             nothing_of_an_erased_run_can_be_read
+            nothing_of_an_erased_participant_can_be_read
+            a_purge_removes_what_is_older_and_nothing_else
+            a_purge_moves_the_items_that_stay
+            a_run_of_before_a_purge_is_never_taken
+            walking_judged_runs_yields_every_run_once_in_order
         }
     };
 }

@@ -4,39 +4,45 @@ use std::collections::BTreeMap;
 
 use super::{
     call::{Answer, Ask, Call, OwnedOperation},
+    model_queue::Told,
     model_rules::Rules,
 };
 use crate::{
     Timestamp,
-    json::RawJson,
     model::{
-        ClassScope, JudgeClass, Judgment, JudgmentWithCopies, Readable, RunCopy, RunId, TenantId,
+        ClassScope, JudgeClass, Judgment, JudgmentWithCopies, ProjectId, Readable, RunCopy, RunId,
+        TenantId,
     },
     store::{
-        Applied, ClassCreated, ClassFilter, ClassReplaced, JudgmentFilter, JudgmentRemoved, Keyset,
-        NewJudgment, Recorded, Revised, RuleAppended, RuleStopped, Slice,
+        Applied, ClassCreated, ClassFilter, ClassReplaced, EnabledRules, ItemMoved, JudgmentFilter,
+        JudgmentRemoved, Keyset, NewJudgment, PurgePosition, Recorded, Revised, RuleAppended,
+        RuleStopped, Slice,
     },
 };
 
 /// Everything of all tenants, in the order it came.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Model {
-    judgments: Vec<NewJudgment>,
-    copies: Vec<(TenantId, RunCopy)>,
-    classes: Vec<Revised<JudgeClass>>,
-    rules: Rules,
-    erased: Vec<(TenantId, RunId)>,
-    operations: Vec<Kept>,
+    pub(super) judgments: Vec<NewJudgment>,
+    /// Each with its run's project when it was taken.
+    pub(super) copies: Vec<(TenantId, ProjectId, RunCopy)>,
+    pub(super) classes: Vec<Revised<JudgeClass>>,
+    pub(super) rules: Rules,
+    pub(super) told: Vec<Told>,
+    pub(super) erased: Vec<(TenantId, RunId)>,
+    /// Before when each step of a purge was, and where it said to go on.
+    pub(super) purged: Vec<(TenantId, Timestamp, Option<PurgePosition>)>,
+    pub(super) operations: Vec<Kept>,
     /// Each tenant's latest write.
     latest: BTreeMap<TenantId, Timestamp>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Kept {
-    tenant: TenantId,
+pub(super) struct Kept {
+    pub(super) tenant: TenantId,
     operation: OwnedOperation,
     /// An answer with `Applied::Done`.
-    answer: Answer,
+    pub(super) answer: Answer,
 }
 
 impl Model {
@@ -53,7 +59,7 @@ impl Model {
 
     /// The operation of the call, where it is kept at its time.
     fn kept(&self, call: &Call) -> Option<&Kept> {
-        let id = call.operation?.id;
+        let id = call.operation.filter(|_| call.uses_operation())?.id;
         self.operations.iter().find(|kept| {
             kept.tenant == call.tenant
                 && kept.operation.id == id
@@ -67,15 +73,15 @@ impl Model {
             return self.read(call);
         }
         let answer = self.write(call);
+        self.settle(&call.tenant, call.now);
         let latest = self.latest.entry(call.tenant.clone()).or_insert(call.now);
         *latest = call.now.max(*latest);
         answer
     }
 
     fn write(&mut self, call: &Call) -> Answer {
-        if let Ask::EraseRun(run) = &call.ask {
-            self.erase(&call.tenant, run);
-            return Answer::Erased;
+        if !call.uses_operation() {
+            return self.write_always(call);
         }
         if let Some(kept) = self.kept(call) {
             let same_body = call
@@ -111,6 +117,20 @@ impl Model {
                 id,
                 call.now,
             ))),
+            Ask::Dismiss {
+                project,
+                run,
+                by,
+                reason,
+            } => {
+                let reason = reason.as_ref();
+                let moved = self.dismiss(&call.tenant, project, run, by, reason, call.now);
+                Answer::Dismissed(Applied::Done(moved))
+            }
+            Ask::Reopen { project, run, by } => {
+                let moved = self.reopen(&call.tenant, project, run, by, call.now);
+                Answer::Reopened(Applied::Done(moved))
+            }
             _ => self.read(call),
         };
         if let Some(operation) = call.operation.filter(|_| took_effect(&answer)) {
@@ -124,6 +144,35 @@ impl Model {
             });
         }
         answer
+    }
+
+    /// What is done whatever its operation.
+    fn write_always(&mut self, call: &Call) -> Answer {
+        let tenant = &call.tenant;
+        match &call.ask {
+            Ask::Take {
+                run,
+                rules,
+                candidates,
+            } => Answer::Taken(self.take(tenant, run, *rules, candidates, call.now)),
+            Ask::EraseParticipant {
+                participant,
+                pseudonym,
+            } => Answer::ParticipantErased(self.erase_participant(tenant, participant, pseudonym)),
+            Ask::Purge {
+                before,
+                from,
+                limit,
+            } => {
+                let limit = usize::from(limit.get());
+                Answer::Purged(self.purge(tenant, *before, from.as_ref(), limit))
+            }
+            Ask::EraseRun(run) => {
+                self.erase(tenant, run);
+                Answer::Erased
+            }
+            _ => self.read(call),
+        }
     }
 
     fn is_at(&self, tenant: &TenantId, class: &str, revision: u64) -> bool {
@@ -151,11 +200,12 @@ impl Model {
         if !self
             .copies
             .iter()
-            .any(|(of, copy)| *of == tenant && copy.run == run)
+            .any(|(of, _, copy)| *of == tenant && copy.run == run)
         {
+            let project = new.judgment.project.clone();
             match copy {
                 None => return Recorded::NeedsCopy,
-                Some(copy) => self.copies.push((tenant, copy.clone())),
+                Some(copy) => self.copies.push((tenant, project, copy.clone())),
             }
         }
         let mut superseded = None;
@@ -224,37 +274,13 @@ impl Model {
         ClassReplaced::NotLive
     }
 
-    fn erase(&mut self, tenant: &TenantId, run: &RunId) {
-        self.erased.push((tenant.clone(), run.clone()));
-        for (_, copy) in self
-            .copies
-            .iter_mut()
-            .filter(|(of, copy)| of == tenant && copy.run == *run)
-        {
-            copy.input = RawJson::null();
-            copy.output = RawJson::null();
-            copy.context = None;
-            copy.segments = None;
-        }
-        let clear = |judgment: &mut Judgment| {
-            let this = judgment.tenant == *tenant && judgment.run == *run;
-            if this {
-                judgment.reason = None;
-                judgment.correction = None;
-            }
-            this
-        };
-        for new in &mut self.judgments {
-            if clear(&mut new.judgment) {
-                new.item_value = None;
-            }
-        }
-        for kept in &mut self.operations {
-            if let Answer::Recorded(Applied::Done(Recorded::Ok { judgment, .. })) = &mut kept.answer
-            {
-                clear(judgment);
-            }
-        }
+    /// The rules that take a project's runs.
+    pub(super) fn enabled(&self, tenant: &TenantId, project: &ProjectId) -> EnabledRules {
+        self.rules.enabled(tenant, project)
+    }
+
+    pub(super) fn is_erased(&self, tenant: &TenantId, run: &RunId) -> bool {
+        self.erased.contains(&(tenant.clone(), run.clone()))
     }
 
     fn read(&self, call: &Call) -> Answer {
@@ -268,7 +294,8 @@ impl Model {
                 let with_copies = found.and_then(|new| {
                     let run = &new.judgment.run;
                     let mut copies = self.copies.iter();
-                    let (_, copy) = copies.find(|(of, copy)| of == tenant && copy.run == *run)?;
+                    let (.., copy) =
+                        copies.find(|(of, _, copy)| of == tenant && copy.run == *run)?;
                     Some(Box::new(JudgmentWithCopies {
                         judgment: new.judgment.clone(),
                         run: copy.clone(),
@@ -325,8 +352,30 @@ impl Model {
                 self.rules
                     .versions_before(tenant, project, id, *before, *limit),
             ),
-            Ask::IsErased(run) => {
-                Answer::IsErased(self.erased.contains(&(tenant.clone(), run.clone())))
+            Ask::EnabledRules(project) => Answer::EnabledRules(self.enabled(tenant, project)),
+            Ask::WantedClasses(project) => {
+                let named = |it: &&JudgeClass| {
+                    it.tenant == *tenant
+                        && it.unregistered_at.is_none()
+                        && self.rules.name(tenant, Some(project), &it.id)
+                };
+                let classes = self.classes.iter().map(|class| &class.value).filter(named);
+                let mut classes: Vec<JudgeClass> = classes.cloned().collect();
+                classes.sort_by_key(|class| class.id.to_string());
+                Answer::WantedClasses(classes)
+            }
+            Ask::QueueItem(project, run) => {
+                Answer::QueueItem(self.item_of(tenant, project, run).map(Box::new))
+            }
+            Ask::Queue(project, filter, keyset) => {
+                Answer::Queue(self.queue(tenant, project, filter, keyset.as_ref()))
+            }
+            Ask::RuleResults(project, rule, since) => {
+                Answer::RuleResults(self.results(tenant, project, rule, *since))
+            }
+            Ask::IsErased(run) => Answer::IsErased(self.is_erased(tenant, run)),
+            Ask::JudgedRuns(filter, keyset) => {
+                Answer::JudgedRuns(self.judged_runs(tenant, filter, keyset))
             }
             _ => Answer::Erased,
         }
@@ -354,6 +403,14 @@ fn replay(call: &Call, kept: Option<&Answer>) -> Answer {
             Answer::RuleStopped(Replayed(*it))
         }
         (Ask::StopRule(..), _) => Answer::RuleStopped(OtherBody),
+        (Ask::Dismiss { .. }, Some(Answer::Dismissed(Done(it)))) => {
+            Answer::Dismissed(Replayed(it.clone()))
+        }
+        (Ask::Dismiss { .. }, _) => Answer::Dismissed(OtherBody),
+        (Ask::Reopen { .. }, Some(Answer::Reopened(Done(it)))) => {
+            Answer::Reopened(Replayed(it.clone()))
+        }
+        (Ask::Reopen { .. }, _) => Answer::Reopened(OtherBody),
         (_, Some(Answer::ClassReplaced(Done(it)))) => Answer::ClassReplaced(Replayed(it.clone())),
         _ => Answer::ClassReplaced(OtherBody),
     }
@@ -369,6 +426,8 @@ fn took_effect(answer: &Answer) -> bool {
             | Answer::ClassReplaced(Done(ClassReplaced::Ok(_)))
             | Answer::RuleAppended(Done(RuleAppended::Ok(_)))
             | Answer::RuleStopped(Done(RuleStopped::Ok))
+            | Answer::Dismissed(Done(ItemMoved::Ok(_)))
+            | Answer::Reopened(Done(ItemMoved::Ok(_)))
     )
 }
 
@@ -412,7 +471,7 @@ fn is_wanted(filter: &JudgmentFilter, judgment: &Judgment) -> bool {
 }
 
 /// Newest first, those after the position, at most so many.
-fn slice<T>(
+pub(super) fn slice<T>(
     mut rows: Vec<T>,
     keyset: &Keyset,
     place: impl Fn(&T) -> (Timestamp, String),

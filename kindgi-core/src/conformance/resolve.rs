@@ -4,7 +4,8 @@ use super::{
     Report,
     call::{Ask, Call},
     command::{Command, FilterBy, ListBy, RecordBy, What},
-    resolve_rules,
+    model::Model,
+    resolve_queue, resolve_rules,
     scene::{at, operation, position},
     texts::{DOCUMENTS, near, near_of},
 };
@@ -21,18 +22,32 @@ use crate::{
 
 /// The commands as calls, each in its place; `None` for those that are off. A row's id has its
 /// command's place in it.
+///
+/// The first `settled` ones are made in order before the others: so many are looked at when a run
+/// is told, which is by rules that there are.
 pub(crate) fn calls(
     tenants: &[TenantId; 2],
     commands: &[Command],
+    settled: usize,
 ) -> Result<Vec<Option<Call>>, Report> {
-    let case = Case { tenants, commands };
-    let call = |(number, command): (usize, &Command)| {
-        command
-            .on
-            .then(|| case.call(number, &case.original(number, command)))
-            .transpose()
+    let mut case = Case {
+        tenants,
+        commands,
+        model: Model::default(),
     };
-    commands.iter().enumerate().map(call).collect()
+    let mut calls = Vec::new();
+    for (number, command) in commands.iter().enumerate() {
+        if !command.on {
+            calls.push(None);
+            continue;
+        }
+        let call = case.call(number, &case.original(number, command))?;
+        if number < settled && !case.model.leaves_open(&call) {
+            case.model.answer(&call);
+        }
+        calls.push(Some(call));
+    }
+    Ok(calls)
 }
 
 /// All that can be read after the calls.
@@ -49,6 +64,7 @@ pub(crate) fn readings(calls: &[Call]) -> Vec<Call> {
             Ask::Classes(ClassFilter::default(), Readable::All, every.clone()),
         ];
         asks.extend(resolve_rules::readings(ask, &every));
+        asks.extend(resolve_queue::readings(ask, &every));
         match ask {
             Ask::Record { new, .. } => {
                 asks.push(Ask::Judgment(new.judgment.id.clone()));
@@ -80,6 +96,8 @@ static NOTHING: Command = Command {
 pub(crate) struct Case<'a> {
     tenants: &'a [TenantId; 2],
     pub(crate) commands: &'a [Command],
+    /// What the calls so far came to.
+    pub(crate) model: Model,
 }
 
 impl Case<'_> {
@@ -146,6 +164,17 @@ impl Case<'_> {
             | What::Rule { .. }
             | What::Rules { .. }
             | What::RuleVersions { .. } => self.rule_call(tenant, number, now, &command.what)?,
+            What::Take(_)
+            | What::Dismiss { .. }
+            | What::Reopen { .. }
+            | What::QueueItem { .. }
+            | What::Queue { .. }
+            | What::RuleResults { .. }
+            | What::EnabledRules { .. }
+            | What::WantedClasses { .. } => self.queue_call(tenant, number, &command.what)?,
+            What::EraseParticipant { .. } | What::Purge { .. } | What::JudgedRuns { .. } => {
+                self.lifecycle_call(tenant, number, &command.what)?
+            }
             What::EraseRun { run } => Ask::EraseRun(near("run", *run).parse()?),
             What::IsErased { run } => Ask::IsErased(near("run", *run).parse()?),
         };
@@ -303,7 +332,7 @@ impl Case<'_> {
 }
 
 /// Some at the same moment, some before 1970, and both ends of time.
-fn instant(number: u8) -> Timestamp {
+pub(crate) fn instant(number: u8) -> Timestamp {
     match number {
         6 => Timestamp::UNIX_EPOCH.saturating_add_millis(-1),
         7 => Timestamp::UNIX_EPOCH.saturating_add_millis(i64::MIN),
@@ -327,7 +356,7 @@ pub(crate) fn project(run: u8) -> Result<ProjectId, Report> {
     Ok(near("project", run % 3).parse()?)
 }
 
-fn subject(run: u8) -> Result<Subject, Report> {
+pub(crate) fn subject(run: u8) -> Result<Subject, Report> {
     let version = near("v", run % 2).parse()?;
     Ok(match run {
         1 | 4 => Subject::Flow {
@@ -371,9 +400,13 @@ fn correction(content: u8) -> Result<Option<Correction>, Report> {
 }
 
 fn copy(run: u8, content: u8, now: Timestamp) -> Result<RunCopy, Report> {
-    let context = RunContext::parse(&RawJson::parse(r#"{"retrieved":{"n":1.0,"n":[1e999]}}"#)?);
+    let context = match content & 9 {
+        9 => r#"{"replayOf":"another"}"#,
+        _ => r#"{"retrieved":{"n":1.0,"n":[1e999]}}"#,
+    };
+    let context = RunContext::parse(&RawJson::parse(context)?);
     let context = context.map_err(|e| Report::new(e.to_string()))?;
-    let segment = Segment::new("company", &near("acme", content))?;
+    let segment = segment(content)?;
     Ok(RunCopy {
         run: near("run", run).parse()?,
         subject: subject(run)?,
@@ -387,6 +420,10 @@ fn copy(run: u8, content: u8, now: Timestamp) -> Result<RunCopy, Report> {
         },
         captured_at: now,
     })
+}
+
+pub(crate) fn segment(number: u8) -> Result<Segment, Report> {
+    Ok(Segment::new("company", &near("acme", number))?)
 }
 
 fn scope(number: u8) -> Result<ClassScope, Report> {

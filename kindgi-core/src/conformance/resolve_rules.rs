@@ -27,6 +27,8 @@ pub(crate) fn readings(ask: &Ask, every: &Keyset) -> Vec<Ask> {
         Ask::Rule(project.clone(), id.clone()),
         Ask::RuleVersions(project.clone(), id.clone(), None, every.limit),
         Ask::Rules(project.clone(), every.clone()),
+        Ask::EnabledRules(project.clone()),
+        Ask::WantedClasses(project.clone()),
     ]
 }
 
@@ -80,7 +82,7 @@ impl Case<'_> {
     }
 
     /// A picked rule's project, or another, and its id.
-    fn rule(
+    pub(crate) fn rule(
         &self,
         before: usize,
         pick: u8,
@@ -131,6 +133,7 @@ impl Case<'_> {
                 0 => None,
                 1 => MaxOpen::new(1),
                 2 => MaxOpen::new(10_000),
+                _ if content & 8 == 8 => MaxOpen::new(2),
                 _ => MaxOpen::new(257),
             },
             class: named.or(unasked.transpose()?),

@@ -20,7 +20,7 @@ const TIMES_SMALLER: usize = 30;
 /// Each of the store's answers must be the model's; and so must all that can be read in the end.
 pub(crate) fn sequence(lab: &Lab, commands: &[Command]) -> Result<(), Report> {
     let tenants = [lab.tenant()?, lab.tenant()?];
-    let calls = resolve::calls(&tenants, commands)?;
+    let calls = resolve::calls(&tenants, commands, commands.len())?;
     let mut calls: Vec<Call> = calls.into_iter().flatten().collect();
     calls.extend(resolve::readings(&calls));
     answers_equal(lab, &calls, &mut Model::default())
@@ -88,7 +88,7 @@ impl Played {
             .chain(round.threads.iter().flatten())
             .cloned()
             .collect();
-        let mut calls = resolve::calls(&tenants, &all)?.into_iter();
+        let mut calls = resolve::calls(&tenants, &all, round.before.len())?.into_iter();
         let before: Vec<Call> = calls.by_ref().take(round.before.len()).flatten().collect();
         let threads = round
             .threads

@@ -1,5 +1,7 @@
 //! A store in memory with one fault.
 
+mod lifecycle;
+mod queue;
 mod rules;
 
 use std::{
@@ -18,13 +20,13 @@ use kindgi_core::{
     json::{RawJson, canonical},
     model::{
         ClassScope, ItemKey, JudgeClass, JudgeClassId, JudgingRule, Judgment, JudgmentId,
-        JudgmentWithCopies, PageSize, Position, ProjectId, Readable, RuleId, RunCopy, RunId,
-        TenantId,
+        JudgmentWithCopies, PageSize, Position, ProjectId, QueueItem, Readable, RuleId, RunCopy,
+        RunId, TenantId,
     },
     store::{
-        Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore,
-        JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle, NewJudgment, Operation,
-        OperationId, Recorded, Revised, RuleAppended, Slice, Store, StoreResult, Write,
+        Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, ItemMoved, JudgeClassStore,
+        JudgingQueueStore, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, NewJudgment,
+        Operation, OperationId, Recorded, Revised, RuleAppended, Slice, Store, StoreResult, Write,
     },
 };
 
@@ -49,7 +51,21 @@ struct Faulty {
     writing: AtomicUsize,
     rule_reads: AtomicUsize,
     class_checks: AtomicUsize,
+    counts: Counts,
     noted: Mutex<Noted>,
+}
+
+/// What others did so far.
+#[derive(Default)]
+struct Counts {
+    judgment_reads: AtomicUsize,
+    removal_reads: AtomicUsize,
+    item_reads: AtomicUsize,
+    take_checks: AtomicUsize,
+    takes: AtomicUsize,
+    moves: AtomicUsize,
+    erasures: AtomicUsize,
+    locks: AtomicUsize,
 }
 
 /// What the faults need to know beside the store.
@@ -69,6 +85,16 @@ struct Noted {
     half_stopped: HashSet<Of<RuleId>>,
     unlisted: HashSet<Of<RuleId>>,
     projects: HashSet<ProjectId>,
+    retired: Vec<JudgeClassId>,
+    stops: HashMap<Of<ProjectId>, u64>,
+    items: HashMap<Of<RunId>, QueueItem>,
+    judged: HashMap<Of<RunId>, QueueItem>,
+    unsettled: HashMap<Of<RunId>, QueueItem>,
+    unqueued: HashSet<Of<RunId>>,
+    ignoring: HashSet<Of<RunId>>,
+    skipped: HashSet<Of<RunId>>,
+    locked: HashSet<Of<RuleId>>,
+    moves: HashMap<Of<OperationId>, ItemMoved>,
 }
 
 /// One of those who write now.
@@ -88,6 +114,7 @@ impl Faulty {
             writing: AtomicUsize::new(0),
             rule_reads: AtomicUsize::new(0),
             class_checks: AtomicUsize::new(0),
+            counts: Counts::default(),
             noted: Mutex::default(),
         }
     }
@@ -212,6 +239,23 @@ impl Faulty {
         }
     }
 
+    /// A run's live judgments, newest first.
+    async fn live_of(&self, tenant: &TenantId, run: &RunId) -> StoreResult<Vec<Judgment>> {
+        let filter = JudgmentFilter {
+            run: Some(run.clone()),
+            ..JudgmentFilter::default()
+        };
+        let all = Keyset {
+            after: None,
+            limit: PageSize::new(100).unwrap(),
+        };
+        let live = self
+            .store
+            .judgments(tenant, &filter, &Readable::All, &all)
+            .await?;
+        Ok(live.rows)
+    }
+
     fn change_keyset(&self, keyset: &Keyset) -> Keyset {
         let mut keyset = keyset.clone();
         if self.is(Fault::TiesSkipped) {
@@ -265,7 +309,20 @@ impl JudgmentStore for Faulty {
         self.change_new(&mut changed, crowded);
         let mut copy = copy.cloned();
         copy.iter_mut().for_each(|copy| self.change_copy(copy));
-        let class = class.filter(|_| !self.is(Fault::ClassUncheckedByRecord));
+        let mut class = class.filter(|_| !self.is(Fault::ClassUncheckedByRecord));
+        if let (Fault::RecordClassRaces, Some(at)) = (self.fault, class) {
+            let found = self.store.class(write.tenant, at.id).await?;
+            if found.is_some_and(|found| found.revision == at.revision) {
+                // Whoever retires the class meanwhile looks for the judgment afterwards.
+                self.class_checks.fetch_add(1, Ordering::SeqCst);
+                let patience = Duration::from_millis(20);
+                self.until_others_did(&self.counts.judgment_reads, patience)
+                    .await;
+                class = None;
+            }
+        }
+        let (project, run) = (&new.judgment.project, &new.judgment.run);
+        let was = self.store.queue_item(write.tenant, project, run).await?;
         if self.is(Fault::CopyInAStepOfItsOwn) && copy.is_some() {
             let mut first = changed.clone();
             first.judgment.id = "first".parse().unwrap();
@@ -301,6 +358,12 @@ impl JudgmentStore for Faulty {
                     self.note(|noted| noted.unfinished.insert(of(old)));
                     tokio::task::yield_now().await;
                     self.note(|noted| noted.unfinished.remove(&of(old)));
+                }
+                if let Some(item) = was.filter(|_| self.is(Fault::ItemSettledInAStepOfItsOwn)) {
+                    let key = (write.tenant.clone(), item.run.clone());
+                    self.note(|noted| noted.unsettled.insert(key.clone(), item));
+                    tokio::task::yield_now().await;
+                    self.note(|noted| noted.unsettled.remove(&key));
                 }
                 if let Some(value) = &new.item_value {
                     self.note(|noted| noted.item_values.insert(of(&judgment.id), value.clone()));
@@ -340,8 +403,13 @@ impl JudgmentStore for Faulty {
     ) -> StoreResult<Applied<JudgmentRemoved>> {
         let _writing = self.begin();
         let was = self.store.judgment(write.tenant, id).await?;
-        if self.is(Fault::RemoveReadsThenWrites) {
-            self.is_crowded().await;
+        let was_live = was.as_ref().is_some_and(|it| it.judgment.is_live());
+        if self.is(Fault::RemoveReadsThenWrites) && was_live {
+            // Whoever else is about to remove it reads it first.
+            let reads = &self.counts.removal_reads;
+            reads.fetch_add(1, Ordering::SeqCst);
+            self.until_others_did(reads, Duration::from_millis(20))
+                .await;
         }
         let inner = Write {
             operation: self.operation(&write).await,
@@ -357,7 +425,7 @@ impl JudgmentStore for Faulty {
         }
         let lie = match self.fault {
             Fault::RemovedTwice => was.is_some(),
-            Fault::RemoveReadsThenWrites => was.is_some_and(|it| it.judgment.is_live()),
+            Fault::RemoveReadsThenWrites => was_live,
             _ => false,
         };
         if lie && applied == Applied::Done(JudgmentRemoved::NotLive) {
@@ -372,6 +440,7 @@ impl JudgmentStore for Faulty {
         id: &JudgmentId,
     ) -> StoreResult<Option<JudgmentWithCopies>> {
         let mut found = self.store.judgment(tenant, id).await?;
+        self.counts.judgment_reads.fetch_add(1, Ordering::SeqCst);
         if found.is_none() && self.is(Fault::TenantIgnoredById) {
             for other in self.note(|noted| noted.tenants.clone()) {
                 found = found.or(self.store.judgment(&other, id).await?);
@@ -500,7 +569,7 @@ impl JudgeClassStore for Faulty {
             let now = self.store.class(write.tenant, &next.id).await?;
             at = now.map_or(at, |now| now.revision);
         }
-        if self.is(Fault::RuleClassRaces) {
+        if [Fault::RuleClassRaces, Fault::RecordClassRaces].contains(&self.fault) {
             self.until_others_did(&self.class_checks, Duration::from_millis(20))
                 .await;
         }
@@ -508,6 +577,9 @@ impl JudgeClassStore for Faulty {
             operation: self.operation(&write).await,
             ..write
         };
+        if !next.is_live() {
+            self.note(|noted| noted.retired.push(next.id.clone()));
+        }
         self.store.replace_class(inner, at, next).await
     }
 
@@ -538,37 +610,5 @@ impl JudgeClassStore for Faulty {
         }
         self.change_page(&mut page, keyset.limit, |row| row.id.as_str());
         Ok(page)
-    }
-}
-
-#[async_trait]
-impl Lifecycle for Faulty {
-    async fn erase_run(&self, write: Write<'_>, run: &RunId) -> StoreResult<()> {
-        let _writing = self.begin();
-        if self.is(Fault::ErasureRaces) && self.is_crowded().await {
-            return Ok(());
-        }
-        if self.is(Fault::UnjudgedRunNotErased) {
-            let filter = JudgmentFilter {
-                run: Some(run.clone()),
-                ..JudgmentFilter::default()
-            };
-            let one = Keyset {
-                after: None,
-                limit: PageSize::default(),
-            };
-            let live = self
-                .store
-                .judgments(write.tenant, &filter, &Readable::All, &one)
-                .await?;
-            if live.rows.is_empty() {
-                return Ok(());
-            }
-        }
-        self.store.erase_run(write, run).await
-    }
-
-    async fn is_erased(&self, tenant: &TenantId, run: &RunId) -> StoreResult<bool> {
-        self.store.is_erased(tenant, run).await
     }
 }

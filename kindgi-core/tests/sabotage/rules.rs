@@ -4,10 +4,10 @@ use std::{sync::atomic::Ordering, time::Duration};
 
 use async_trait::async_trait;
 use kindgi_core::{
-    model::{JudgingRule, PageSize, Position, ProjectId, RuleId, Sample, TenantId},
+    model::{JudgeClass, JudgingRule, PageSize, Position, ProjectId, RuleId, Sample, TenantId},
     store::{
-        Applied, ClassAt, JudgeClassStore, JudgingRuleStore, Keyset, ListedRule, RuleAppended,
-        RuleStopped, Slice, StoreResult, Write,
+        Applied, ClassAt, EnabledRules, JudgeClassStore, JudgingRuleStore, Keyset, ListedRule,
+        RuleAppended, RuleStopped, Slice, StoreResult, Write,
     },
 };
 
@@ -52,8 +52,17 @@ impl Faulty {
         Ok(project.clone())
     }
 
+    /// Lets those who take a run look at the rules before these change.
+    async fn until_a_take_looked(&self) {
+        if self.is(Fault::RulesRevisionRaces) {
+            let patience = Duration::from_millis(20);
+            self.until_others_did(&self.counts.take_checks, patience)
+                .await;
+        }
+    }
+
     /// Takes a version that the store inside refused.
-    fn take(&self, next: &JudgingRule) -> Applied<RuleAppended> {
+    fn take_anyway(&self, next: &JudgingRule) -> Applied<RuleAppended> {
         let key = (next.tenant.clone(), next.id.clone());
         self.note(|noted| noted.versions.entry(key).or_default().push(next.clone()));
         Applied::Done(RuleAppended::Ok(Box::new(next.clone())))
@@ -91,6 +100,7 @@ impl JudgingRuleStore for Faulty {
         class: Option<ClassAt<'_>>,
     ) -> StoreResult<Applied<RuleAppended>> {
         let _writing = self.begin();
+        self.until_a_take_looked().await;
         let (tenant, mut class) = (write.tenant, class);
         self.note(|noted| {
             noted.tenants.push(tenant.clone());
@@ -149,13 +159,13 @@ impl JudgingRuleStore for Faulty {
         let stale = applied == Applied::Done(RuleAppended::Stale);
         let not_live = applied == Applied::Done(RuleAppended::NotLive);
         match (self.fault, &mut applied) {
-            (Fault::RuleVersionUnchecked, _) if stale => return Ok(self.take(next)),
-            (Fault::RuleVersionRaces, _) if stale && crowded => return Ok(self.take(next)),
-            (Fault::StopRaces, _) if not_live && was_live => return Ok(self.take(next)),
+            (Fault::RuleVersionUnchecked, _) if stale => return Ok(self.take_anyway(next)),
+            (Fault::RuleVersionRaces, _) if stale && crowded => return Ok(self.take_anyway(next)),
+            (Fault::StopRaces, _) if not_live && was_live => return Ok(self.take_anyway(next)),
             (Fault::StoppedRuleTakesVersions, _) if not_live => {
                 let found = self.store.rule(tenant, &next.project, &next.id).await?;
                 if found.is_some() {
-                    return Ok(self.take(next));
+                    return Ok(self.take_anyway(next));
                 }
             }
             (Fault::RuleVersionNumberedAnew, _) if stale => {
@@ -191,12 +201,15 @@ impl JudgingRuleStore for Faulty {
         id: &RuleId,
     ) -> StoreResult<Applied<RuleStopped>> {
         let _writing = self.begin();
+        self.until_a_take_looked().await;
         let operation = self.operation(&write).await;
         let inner = Write { operation, ..write };
         let project = self.change_project(write.tenant, project, id).await?;
         let id = &self.change_rule_id(id);
         let applied = self.store.stop_rule(inner, &project, id).await?;
         if applied == Applied::Done(RuleStopped::Ok) {
+            let of_project = (write.tenant.clone(), project.clone());
+            self.note(|noted| *noted.stops.entry(of_project).or_default() += 1);
             let key = (write.tenant.clone(), id.clone());
             let half = self.is(Fault::StopInTwoSteps);
             self.note(|noted| {
@@ -331,5 +344,46 @@ impl JudgingRuleStore for Faulty {
         self.change_versions(tenant, id, &mut page.rows);
         self.change_page(&mut page, limit, |rule| rule.id.as_str());
         Ok(Some(page))
+    }
+
+    async fn enabled_rules(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<EnabledRules> {
+        let mut enabled = self.store.enabled_rules(tenant, project).await?;
+        match self.fault {
+            Fault::StopKeepsRevision => {
+                let key = (tenant.clone(), project.clone());
+                let stops = self.note(|noted| noted.stops.get(&key).copied());
+                enabled.revision -= stops.unwrap_or_default();
+            }
+            Fault::DisabledRulesTold => {
+                let all = Keyset {
+                    after: None,
+                    limit: PageSize::new(100).unwrap(),
+                };
+                let listed = self.store.rules(tenant, project, &all).await?.rows;
+                enabled.rules = listed.into_iter().map(|row| row.latest).collect();
+                enabled.rules.sort_by_key(|rule| rule.id.clone());
+            }
+            _ => {}
+        }
+        Ok(enabled)
+    }
+
+    async fn wanted_classes(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<Vec<JudgeClass>> {
+        let mut wanted = self.store.wanted_classes(tenant, project).await?;
+        if self.is(Fault::WantedClassesRetiredToo) {
+            for id in self.note(|noted| noted.retired.clone()) {
+                let class = self.store.class(tenant, &id).await?;
+                wanted.extend(class.map(|class| class.value));
+            }
+        }
+        Ok(wanted)
     }
 }

@@ -23,7 +23,7 @@ const MAX_POLLS: usize = 40;
 /// write, or not at all; and every later answer is one of what has taken effect by then.
 pub fn a_dropped_future_leaves_all_or_nothing(backend: &impl Backend) -> Result<(), Report> {
     Lab::hold("a_dropped_future_leaves_all_or_nothing", backend, |lab| {
-        lab.property(192, &generate::round(), |round, _| {
+        lab.property(160, &generate::round(), |round, _| {
             let [first, rest @ ..] = round.threads.as_slice() else {
                 return Ok(());
             };
@@ -36,7 +36,7 @@ pub fn a_dropped_future_leaves_all_or_nothing(backend: &impl Backend) -> Result<
                     .cloned()
                     .collect();
                 let tenants = [lab.tenant()?, lab.tenant()?];
-                let mut calls = resolve::calls(&tenants, &commands)?;
+                let mut calls = resolve::calls(&tenants, &commands, round.before.len())?;
                 let later = calls.split_off(round.before.len() + first.len());
                 let dropped = calls.split_off(round.before.len());
                 let [calls, dropped, mut later]: [Vec<Call>; 3] =

@@ -10,8 +10,8 @@ use crate::{
         scene::{Scene, at, first, of_run, operation, recorded},
     },
     json::RawJson,
-    model::{Args, CorrectedCall, Correction, Readable, RunContext, Segment},
-    store::{Applied, NewJudgment, Recorded},
+    model::{Args, CorrectedCall, Correction, ItemState, Readable, RunContext, Segment},
+    store::{Applied, ItemMoved, NewJudgment, Recorded},
 };
 
 const TIMES: usize = 60;
@@ -92,7 +92,8 @@ fn race(lab: &Lab) -> Result<(), Report> {
 
 /// Erasure clears a run's copy, and its judgments' item values, reasons and corrections: of those
 /// that live and those that don't, and in the outcomes of operations. Verdicts stay, live ones
-/// live and listed; other runs stay as they are.
+/// live and listed; other runs stay as they are. Its item of the queue says no more what ran, nor
+/// why it was dismissed, and the rule's results name no version of its agent.
 pub fn nothing_of_an_erased_run_can_be_read(backend: &impl Backend) -> Result<(), Report> {
     Lab::hold("nothing_of_an_erased_run_can_be_read", backend, |lab| {
         let scene = Scene::new(lab)?;
@@ -138,8 +139,43 @@ pub fn nothing_of_an_erased_run_can_be_read(backend: &impl Backend) -> Result<()
         scene.expect(
             &rich(&scene, "live", Some(kept))?,
             &Answer::Recorded(replayed),
-        )
+        )?;
+        nothing_of_its_item(&Scene::new(lab)?)
     })
+}
+
+/// Dismissed, reopened and dismissed again, each as an operation.
+fn nothing_of_its_item(scene: &Scene<'_>) -> Result<(), Report> {
+    scene.create_rule("rule", None, None)?;
+    for run in ["other", "run"] {
+        scene.queued(run, 0)?;
+    }
+    let dismiss = |run: &str, why: &str, id| {
+        let call = scene.dismiss(run, Some(why), i64::from(id))?;
+        let operation = Some(operation(id, 1, at(99)));
+        Ok::<Call, Report>(Call { operation, ..call })
+    };
+    let other = scene.moved(&dismiss("other", "kept", 1)?)?;
+    let first = dismiss("run", "secret", 2)?;
+    let mut then = scene.moved(&first)?;
+    scene.moved(&scene.reopen("run", 3)?)?;
+    let mut item = scene.moved(&dismiss("run", "another secret", 4)?)?;
+    scene.expect(
+        &scene.call(5, Ask::EraseRun("run".parse()?)),
+        &Answer::Erased,
+    )?;
+    item.state = ItemState::Erased;
+    item.agent = None;
+    item.reason = None;
+    scene.expect_item("whose run was erased", &item)?;
+    scene.expect_item("of another run", &other)?;
+    then.reason = None;
+    let replayed = Applied::Replayed(ItemMoved::Ok(Box::new(then)));
+    scene.expect(&first, &Answer::Dismissed(replayed))?;
+    let counted = scene.results("rule", None)?.counted;
+    let versions: Vec<_> = counted.into_iter().map(|it| it.agent_version).collect();
+    let should_be = vec![Some("1".parse()?), None];
+    ensure_eq("the agent versions in the results", &versions, &should_be)
 }
 
 /// The call that records a judgment with all that can be erased.

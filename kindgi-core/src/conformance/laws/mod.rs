@@ -2,11 +2,20 @@
 
 mod dropped;
 mod judge_classes;
+mod judged_runs;
+mod judging_queue;
 mod judging_rules;
 mod judgments;
 mod lifecycle;
 mod operations;
 mod pages;
+mod participants;
+mod purge;
+mod queue_cap;
+mod queue_pages;
+mod queue_races;
+mod queue_results;
+mod queue_text;
 mod rule_pages;
 mod rule_text;
 mod tenants;
@@ -17,6 +26,11 @@ pub use dropped::a_dropped_future_leaves_all_or_nothing;
 pub use judge_classes::{
     a_class_that_changed_is_noticed, a_live_class_name_is_unique_in_its_scope_under_concurrency,
     a_retired_class_frees_its_name,
+};
+pub use judged_runs::walking_judged_runs_yields_every_run_once_in_order;
+pub use judging_queue::{
+    a_run_is_told_once, an_item_is_where_its_facts_put_it,
+    moving_an_item_is_decided_once_under_concurrency, rules_that_changed_are_noticed,
 };
 pub use judging_rules::{
     a_stopped_rule_takes_no_version, a_version_naming_a_changed_class_is_noticed,
@@ -35,6 +49,21 @@ pub use pages::{
     walking_a_list_while_others_write_skips_and_repeats_nothing,
     walking_a_list_yields_every_row_once_in_order,
 };
+pub use participants::nothing_of_an_erased_participant_can_be_read;
+pub use purge::{
+    a_purge_moves_the_items_that_stay, a_purge_removes_what_is_older_and_nothing_else,
+    a_run_of_before_a_purge_is_never_taken,
+};
+pub use queue_cap::a_cap_is_exact_under_concurrency;
+pub use queue_pages::{
+    walking_the_queue_while_others_write_skips_and_repeats_nothing,
+    walking_the_queue_yields_every_item_once_in_order,
+};
+pub use queue_races::{
+    runs_that_end_at_once_are_all_answered, what_races_with_erasing_a_run_leaves_no_trace,
+    what_races_with_retiring_a_class_is_whole,
+};
+pub use queue_results::results_add_up;
 pub use rule_pages::{
     walking_rules_and_versions_yields_every_row_once_in_order,
     walking_rules_while_others_write_skips_and_repeats_nothing,

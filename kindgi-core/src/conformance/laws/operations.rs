@@ -7,11 +7,12 @@ use crate::{
         lab::Lab,
         report::{ensure, ensure_eq},
         scene::{Scene, at, first, operation, recorded},
+        scene_queue::moved,
     },
-    model::{JudgeClass, Readable, Weight},
+    model::{ItemState, JudgeClass, Readable, Weight},
     store::{
-        Applied, ClassCreated, ClassFilter, ClassReplaced, JudgmentFilter, JudgmentRemoved,
-        Recorded, RuleAppended, RuleStopped,
+        Applied, ClassCreated, ClassFilter, ClassReplaced, ItemMoved, JudgmentFilter,
+        JudgmentRemoved, Recorded, RuleAppended, RuleStopped,
     },
 };
 
@@ -19,8 +20,10 @@ const THREADS: usize = 3;
 const TIMES: usize = 40;
 
 /// The calls of all kinds that take effect, each as its own operation, in an order in which they
-/// do.
+/// do. There is a run in the queue by then.
 fn one_of_each(scene: &Scene<'_>) -> Result<Vec<Call>, Report> {
+    scene.create_rule("of the queue", None, None)?;
+    scene.queued("queued", 0)?;
     let class = scene.class("class", "name", 0)?;
     let next = JudgeClass {
         weight: Weight::new(2.0).ok_or_else(|| Report::new("2 is a weight"))?,
@@ -36,6 +39,8 @@ fn one_of_each(scene: &Scene<'_>) -> Result<Vec<Call>, Report> {
         scene.append(&scene.rule("rule", 1, 0)?),
         scene.append(&scene.rule("rule", 2, 0)?),
         scene.stop("rule", 0)?,
+        scene.dismiss("queued", Some("because"), 1)?,
+        scene.reopen("queued", 2)?,
     ];
     for (call, id) in calls.iter_mut().zip(0..) {
         call.operation = Some(operation(id, 1, at(100)));
@@ -88,8 +93,39 @@ pub fn a_kept_operation_takes_effect_once(backend: &impl Backend) -> Result<(), 
             &everything(&scene)?,
             &before,
         )?;
-        race(lab)
+        race(lab)?;
+        race_to_dismiss(lab)
     })
+}
+
+/// Threads bring the same dismissal at once, each by a clock of its own.
+fn race_to_dismiss(lab: &Lab) -> Result<(), Report> {
+    let mut scenes = Vec::new();
+    for _ in 0..TIMES {
+        let scene = Scene::new(lab)?;
+        scene.create_rule("rule", None, None)?;
+        scene.queued("run", 0)?;
+        scenes.push(scene);
+    }
+    let answers = lab.race(THREADS, TIMES, |handle, time, thread| {
+        let scene = scenes
+            .get(time)
+            .ok_or_else(|| Report::new("no such scene"))?;
+        let now = i64::try_from(thread).unwrap_or_default();
+        let mut call = scene.dismiss("run", None, now)?;
+        call.operation = Some(operation(1, 1, at(100)));
+        handle.block_on(call.ask(&*lab.store))
+    })?;
+    for (scene, answers) in scenes.iter().zip(answers) {
+        let answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let told = || format!("of one operation's threads, one should act: {answers:#?}");
+        let done = |it: &&Answer| matches!(it, Answer::Dismissed(Applied::Done(_)));
+        ensure(answers.iter().filter(done).count() == 1, told)?;
+        let item = scene.item("run")?.map(|item| ItemMoved::Ok(Box::new(item)));
+        let same = answers.iter().all(|it| moved(it) == item.as_ref());
+        ensure(same, told)?;
+    }
+    Ok(())
 }
 
 /// Threads bring the same operation at once, each with an id of its own for the new row.
@@ -180,8 +216,36 @@ pub fn a_refusal_is_never_kept(backend: &impl Backend) -> Result<(), Report> {
         let retired = ClassReplaced::Ok(Box::new(Scene::retired(&first, 1)));
         scene.expect(&retire(1), &replaced(retired))?;
         scene.expect(&create, &created(ClassCreated::Ok(Box::new(second))))?;
-        no_refusal_of_rules(&scene)
+        no_refusal_of_rules(&scene)?;
+        no_refusal_of_items(&Scene::new(lab)?)
     })
+}
+
+/// The same of items: each moves once it is where it can.
+fn no_refusal_of_items(scene: &Scene<'_>) -> Result<(), Report> {
+    let with = |call: Call, id| Call {
+        operation: Some(operation(id, 1, at(100))),
+        ..call
+    };
+    let refused = |call: &Call, should_be: ItemMoved| {
+        let answer = scene.ask(call)?;
+        let what = format!("the answer to\n  {call}");
+        ensure_eq(&what, &moved(&answer), &Some(&should_be))
+    };
+    let dismiss = with(scene.dismiss("run", None, 1)?, 1);
+    let reopen = with(scene.reopen("run", 2)?, 2);
+    scene.create_rule("rule", None, None)?;
+    for call in [&dismiss, &reopen] {
+        refused(call, ItemMoved::Missing)?;
+    }
+    scene.queued("run", 0)?;
+    refused(&reopen, ItemMoved::Not(ItemState::Open))?;
+    let another = with(scene.dismiss("run", None, 1)?, 3);
+    scene.moved(&another)?;
+    refused(&dismiss, ItemMoved::Not(ItemState::Dismissed))?;
+    scene.moved(&reopen)?;
+    let dismissed = scene.moved(&dismiss)?;
+    ensure_eq("where it is", &dismissed.state, &ItemState::Dismissed)
 }
 
 /// The same of rules: what stood in the way of a version is gone each time.
@@ -258,6 +322,8 @@ fn everything(scene: &Scene<'_>) -> Result<Vec<Answer>, Report> {
         Ask::Rule("project".parse()?, "rule".parse()?),
         Ask::Rules("project".parse()?, first(9)),
         Ask::RuleVersions("project".parse()?, "rule".parse()?, None, first(9).limit),
+        Ask::EnabledRules("project".parse()?),
+        Ask::Queue("project".parse()?, Box::default(), Some(first(9))),
     ]
     .into_iter()
     .map(|ask| scene.ask(&Call::reading(&scene.tenant, ask)))
@@ -286,6 +352,8 @@ fn as_replayed(answer: &Answer) -> Option<Answer> {
         }
         Answer::RuleAppended(Done(it @ RuleAppended::Ok(_))) => Answer::RuleAppended(Replayed(it)),
         Answer::RuleStopped(Done(it @ RuleStopped::Ok)) => Answer::RuleStopped(Replayed(it)),
+        Answer::Dismissed(Done(it @ ItemMoved::Ok(_))) => Answer::Dismissed(Replayed(it)),
+        Answer::Reopened(Done(it @ ItemMoved::Ok(_))) => Answer::Reopened(Replayed(it)),
         _ => return None,
     })
 }
@@ -298,6 +366,8 @@ fn as_other_body(answer: &Answer) -> Answer {
         Answer::ClassReplaced(_) => Answer::ClassReplaced(Applied::OtherBody),
         Answer::RuleAppended(_) => Answer::RuleAppended(Applied::OtherBody),
         Answer::RuleStopped(_) => Answer::RuleStopped(Applied::OtherBody),
+        Answer::Dismissed(_) => Answer::Dismissed(Applied::OtherBody),
+        Answer::Reopened(_) => Answer::Reopened(Applied::OtherBody),
         _ => Answer::Recorded(Applied::OtherBody),
     }
 }

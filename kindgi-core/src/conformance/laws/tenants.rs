@@ -9,7 +9,7 @@ use crate::conformance::{
 /// would come to alone.
 pub fn tenants_never_meet(backend: &impl Backend) -> Result<(), Report> {
     Lab::hold("tenants_never_meet", backend, |lab| {
-        lab.property(144, &generate::sequence(), |commands, _| {
+        lab.property(112, &generate::sequence(), |commands, _| {
             let tenants = [lab.tenant()?, lab.tenant()?];
             let of = |tenant| {
                 let its = |command: &Command| Command {
@@ -17,7 +17,7 @@ pub fn tenants_never_meet(backend: &impl Backend) -> Result<(), Report> {
                     ..command.clone()
                 };
                 let its: Vec<Command> = commands.iter().map(its).collect();
-                let calls = resolve::calls(&tenants, &its)?;
+                let calls = resolve::calls(&tenants, &its, its.len())?;
                 let mut calls: Vec<Call> = calls.into_iter().flatten().collect();
                 // The second one reads first: it must find nothing yet.
                 let readings = resolve::readings(&calls);

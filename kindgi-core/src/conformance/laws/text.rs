@@ -1,6 +1,9 @@
 //! Laws of texts and documents.
 
-use super::rule_text::{rule_is_kept, rules_compare};
+use super::{
+    queue_text::{item_is_kept, items_compare},
+    rule_text::{rule_is_kept, rules_compare},
+};
 use crate::{
     conformance::{
         Backend, Report,
@@ -151,6 +154,7 @@ pub fn text_compares_exactly(backend: &impl Backend) -> Result<(), Report> {
         ids_compare(&Scene::new(lab)?)?;
         classes_compare(lab)?;
         rules_compare(lab, NEAR)?;
+        items_compare(lab, NEAR)?;
         tenants_compare(lab)
     })
 }
@@ -370,7 +374,9 @@ pub fn text_is_kept_verbatim(backend: &impl Backend) -> Result<(), Report> {
             ensure(is.as_ref() == Some(&class), || {
                 format!("{class:?} was read as {is:?}")
             })?;
-            rule_is_kept(&scene, u8::try_from(number).unwrap_or_default(), &text)?;
+            let number = u8::try_from(number).unwrap_or_default();
+            rule_is_kept(&scene, number, &text)?;
+            item_is_kept(&Scene::new(lab)?, number, &text)?;
         }
         Ok(())
     })

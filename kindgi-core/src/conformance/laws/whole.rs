@@ -6,7 +6,7 @@ use crate::conformance::{Backend, Report, generate, lab::Lab, runner};
 /// that can be read in the end.
 pub fn answers_equal_the_model(backend: &impl Backend) -> Result<(), Report> {
     Lab::hold("answers_equal_the_model", backend, |lab| {
-        lab.property(400, &generate::sequence(), |commands, _| {
+        lab.property(320, &generate::sequence(), |commands, _| {
             runner::sequence(lab, commands)
         })
     })

@@ -7,7 +7,8 @@ pub(crate) struct Dialect {
     pub(crate) name: &'static str,
     /// What a transaction that writes begins with: the lock first, then the look.
     pub(crate) begin: &'static str,
-    /// What stands before a column that no index is to be chosen for.
+    /// What stands before a column that no index is to be chosen for. Before the columns of the
+    /// one table that a join compares the other's with, it says which is looked at first.
     pub(crate) unindexed: &'static str,
     /// The migrations, oldest first, with `{}` for the table prefix.
     pub(crate) migrations: &'static [Migration],

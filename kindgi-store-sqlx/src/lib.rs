@@ -32,13 +32,31 @@
 //! While another connection reads an older state, the log keeps it until a later checkpoint.
 //! Copies of the file and of its log are the host's to look after.
 //!
+//! So are an erased participant's words, and what was purged. The outcomes of operations tell of
+//! purged judgments and items as long as they are kept; each step of a purge also drops some that
+//! have ended, as many as it looks at rows.
+//!
 //! # What a list costs
 //!
 //! Each filter has an index that gives the list's order, so a page by one filter reads no more
-//! rows than it shows. Of several filters one index is used, the first of run, participant, class,
-//! agent or flow, project, verdict; the others are checked row by row on what it gives. A caller
-//! who may read several projects but not all walks the tenant's list, past what they may not
-//! read.
+//! rows than it shows. Of several filters one index is used, the others are checked row by row on
+//! what it gives. Which one it is:
+//!
+//! - Of judgments: the first of run, participant, class, agent or flow, project, verdict. A caller
+//!   who may read several projects but not all walks the tenant's list, past what they may not
+//!   read.
+//! - Of a queue: that of the open items, if they are asked for; else the first of rule, wanted
+//!   class, agent, `closed_after`, state. What is for one caller (`wants_any_or`) is checked on
+//!   what the others give. `closed_after` is the one whose rows are sorted: all that have closed
+//!   since.
+//! - Of judged runs: agent or flow, else project. The segment path, the agent's version and
+//!   whether a judgment still lives are checked row by row.
+//!
+//! How many items a queue has comes with each page, in the same snapshot: from numbers that are
+//! kept under a state alone or without a filter; else by counting the index's rows, with the
+//! checks as above.
+//!
+//! A rule's results read that rule's tellings and the live judgments of the runs that it took.
 
 #![cfg_attr(
     not(feature = "sqlite"),

@@ -92,6 +92,11 @@ impl Row {
         Self(cells.into_iter())
     }
 
+    /// Passes cells over.
+    pub(crate) fn skip(&mut self, cells: usize) {
+        self.0.by_ref().take(cells).for_each(drop);
+    }
+
     pub(crate) fn opt_int(&mut self) -> Result<Option<i64>, DbError> {
         match self.0.next() {
             Some(Cell::Int(value)) => Ok(Some(value)),

@@ -42,6 +42,10 @@ pub(crate) static DIALECT: Dialect = Dialect {
             name: "0002_judging_rules",
             sql: include_str!("../../migrations/sqlite/0002_judging_rules.sql"),
         },
+        Migration {
+            name: "0003_judging_queue",
+            sql: include_str!("../../migrations/sqlite/0003_judging_queue.sql"),
+        },
     ],
 };
 

@@ -1,5 +1,7 @@
 //! Between the model and rows.
 
+pub(super) mod queue;
+
 use std::str::FromStr;
 
 use kindgi_core::{

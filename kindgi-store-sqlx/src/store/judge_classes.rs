@@ -12,7 +12,9 @@ use kindgi_core::{
 use super::{
     SqlxStore, Steps,
     codec::{self, CLASS, class_cells, live_name},
-    is_readable, newest_first, slice,
+    is_readable, marks, newest_first,
+    operations::About,
+    slice,
 };
 use crate::{
     drivers::Connection,
@@ -113,7 +115,7 @@ pub(super) fn list(
             ClassScope::Agent(..) => sql,
         };
     }
-    newest_first(sql, keyset)
+    newest_first(sql, ("created_at", "id"), keyset)
 }
 
 fn revised(tenant: &TenantId, mut row: Row) -> Result<Revised<JudgeClass>, DbError> {
@@ -146,13 +148,14 @@ impl Steps {
             return Ok(Applied::Done(ClassCreated::NameTaken));
         }
         let cells = class_cells(&class);
-        let marks = vec!["?"; cells.len()].join(", ");
         let insert = format!(
-            "INSERT INTO {table} (tenant, revision, live_name, {CLASS}) VALUES (?, 1, ?, {marks})"
+            "INSERT INTO {table} (tenant, revision, live_name, {CLASS}) VALUES (?, 1, ?, {})",
+            marks(cells.len())
         );
         let insert = Sql::new(insert).bind(&*self.tenant).bind(name);
         connection.execute(&insert.bind_all(cells.clone())).await?;
-        self.keep(connection, CREATE, &cells, None).await?;
+        self.keep(connection, CREATE, &cells, About::default())
+            .await?;
         Ok(Applied::Done(ClassCreated::Ok(Box::new(class))))
     }
 
@@ -194,7 +197,8 @@ impl Steps {
             .bind(&*self.tenant)
             .bind(next.id.as_str());
         connection.execute(&update).await?;
-        self.keep(connection, REPLACE, &cells, None).await?;
+        self.keep(connection, REPLACE, &cells, About::default())
+            .await?;
         Ok(Applied::Done(ClassReplaced::Ok(Box::new(next))))
     }
 

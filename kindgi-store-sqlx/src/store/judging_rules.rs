@@ -3,17 +3,19 @@
 use async_trait::async_trait;
 use kindgi_core::{
     Timestamp,
-    model::{JudgingRule, PageSize, ProjectId, RuleId, TenantId},
+    model::{JudgeClass, JudgingRule, PageSize, ProjectId, RuleId, TenantId},
     store::{
-        Applied, ClassAt, JudgingRuleStore, Keyset, ListedRule, RuleAppended, RuleStopped, Slice,
-        StoreResult, Write,
+        Applied, ClassAt, EnabledRules, JudgingRuleStore, Keyset, ListedRule, RuleAppended,
+        RuleStopped, Slice, StoreResult, Write,
     },
 };
 
 use super::{
     SqlxStore, Steps, Tables,
-    codec::{self, RULE, RULE_VERSION, rule_cells, rule_version_cells},
-    columns_of, limited, oldest_first, slice,
+    codec::{self, CLASS, RULE, RULE_VERSION, queue::count, rule_cells, rule_version_cells},
+    columns_of, limited, marks, oldest_first,
+    operations::About,
+    slice,
 };
 use crate::{
     drivers::Connection,
@@ -103,6 +105,36 @@ impl JudgingRuleStore for SqlxStore {
         let versions = slice(versions, limit, |row| codec::rule(tenant, row))?;
         Ok(Some(versions))
     }
+
+    async fn enabled_rules(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<EnabledRules> {
+        let sql = enabled(&self.tables, tenant, project);
+        let mut found = EnabledRules::default();
+        for mut row in self.database.read(&sql).await? {
+            found.revision = count(row.int()?)?;
+            if row.opt_text()?.is_some() {
+                found.rules.push(codec::rule(tenant, &mut row)?);
+            }
+        }
+        found.rules.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(found)
+    }
+
+    async fn wanted_classes(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<Vec<JudgeClass>> {
+        let sql = wanted_classes(&self.tables, tenant, project);
+        let rows = self.database.read(&sql).await?.into_iter();
+        let classes = rows.map(|mut row| codec::class(tenant, &mut row));
+        let mut classes = classes.collect::<Result<Vec<_>, _>>()?;
+        classes.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(classes)
+    }
 }
 
 /// The columns of a rule `r` and its version `v`, in the order of [`rule_cells`].
@@ -153,6 +185,35 @@ pub(super) fn list(
     );
     let sql = Sql::new(sql).bind(tenant.as_str()).bind(project.as_str());
     oldest_first(sql, ("r.first_created_at", "r.id"), keyset)
+}
+
+/// The statement of a project's rules that are enabled, each row with the revision and, if it is
+/// one of such a rule, with its id first: a project without any is a row, too.
+pub(super) fn enabled(tables: &Tables, tenant: &TenantId, project: &ProjectId) -> Sql {
+    let sql = format!(
+        "SELECT p.revision, v.rule, {} FROM {} p LEFT JOIN {} r \
+         ON r.tenant = p.tenant AND r.project = p.project AND r.unregistered_at IS NULL \
+         LEFT JOIN {} v ON v.tenant = r.tenant AND v.rule = r.id AND v.version = r.latest_version \
+         AND v.enabled = 1 WHERE p.tenant = ? AND p.project = ?",
+        columns(),
+        tables.project_rules,
+        tables.rules,
+        tables.rule_versions,
+    );
+    Sql::new(sql).bind(tenant.as_str()).bind(project.as_str())
+}
+
+/// The statement of the live classes that versions of a project's rules want.
+pub(super) fn wanted_classes(tables: &Tables, tenant: &TenantId, project: &ProjectId) -> Sql {
+    let sql = format!(
+        "SELECT {} FROM {} c WHERE c.tenant = ? AND c.unregistered_at IS NULL \
+         AND EXISTS (SELECT 1 FROM {} v \
+         WHERE v.tenant = c.tenant AND v.class = c.id AND v.project = ?)",
+        columns_of("c", CLASS),
+        tables.classes,
+        tables.rule_versions,
+    );
+    Sql::new(sql).bind(tenant.as_str()).bind(project.as_str())
 }
 
 fn listed(tenant: &TenantId, row: &mut Row) -> Result<ListedRule, DbError> {
@@ -221,12 +282,15 @@ impl Steps {
         self.set_latest(connection, &next).await?;
         let table = &self.tables.rule_versions;
         let cells = rule_version_cells(&next);
-        let marks = vec!["?"; cells.len()].join(", ");
-        let insert =
-            format!("INSERT INTO {table} (tenant, rule, {RULE_VERSION}) VALUES (?, ?, {marks})");
-        let insert = Sql::new(insert).bind(&*self.tenant).bind(next.id.as_str());
-        connection.execute(&insert.bind_all(cells)).await?;
-        self.keep(connection, APPEND, &rule_cells(&next), None)
+        let insert = Sql::new(format!(
+            "INSERT INTO {table} (tenant, rule, project, {RULE_VERSION}) VALUES (?, ?, ?, {})",
+            marks(cells.len())
+        ));
+        let insert = insert.bind(&*self.tenant).bind(next.id.as_str());
+        let insert = insert.bind(next.project.as_str()).bind_all(cells);
+        connection.execute(&insert).await?;
+        self.move_revision(connection, &next.project).await?;
+        self.keep(connection, APPEND, &rule_cells(&next), About::default())
             .await?;
         Ok(Applied::Done(RuleAppended::Ok(Box::new(next))))
     }
@@ -280,6 +344,28 @@ impl Steps {
         Ok(())
     }
 
+    /// Moves the revision of a project's rules.
+    async fn move_revision(
+        &self,
+        connection: &mut dyn Connection,
+        project: &ProjectId,
+    ) -> Result<(), DbError> {
+        let table = &self.tables.project_rules;
+        let of_project = |sql: String| {
+            let sql = Sql::new(sql).bind(&*self.tenant);
+            sql.bind(project.as_str())
+        };
+        let update = of_project(format!(
+            "UPDATE {table} SET revision = revision + 1 WHERE tenant = ? AND project = ?"
+        ));
+        if connection.execute(&update).await? == 0 {
+            let insert =
+                format!("INSERT INTO {table} (tenant, project, revision) VALUES (?, ?, 1)");
+            connection.execute(&of_project(insert)).await?;
+        }
+        Ok(())
+    }
+
     async fn stop_rule(
         &self,
         connection: &mut dyn Connection,
@@ -301,7 +387,8 @@ impl Steps {
             .bind(&*self.tenant)
             .bind(id.as_str());
         connection.execute(&sql).await?;
-        self.keep(connection, STOP, &[], None).await?;
+        self.move_revision(connection, project).await?;
+        self.keep(connection, STOP, &[], About::default()).await?;
         Ok(Applied::Done(RuleStopped::Ok))
     }
 }

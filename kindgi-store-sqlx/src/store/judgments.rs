@@ -2,7 +2,10 @@
 
 use async_trait::async_trait;
 use kindgi_core::{
-    model::{Judgment, JudgmentId, JudgmentWithCopies, Readable, RunCopy, TenantId},
+    model::{
+        Judgment, JudgmentId, JudgmentWithCopies, ProjectId, Readable, RunContext, RunCopy,
+        TenantId,
+    },
     store::{
         Applied, ClassAt, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, NewJudgment,
         Recorded, Slice, StoreResult, Write,
@@ -12,7 +15,9 @@ use kindgi_core::{
 use super::{
     SqlxStore, Steps,
     codec::{self, COPY, JUDGMENT, copy_cells, judgment_cells, live_key, parse},
-    columns_of, is_readable, newest_first, slice,
+    columns_of, is_readable, marks, newest_first,
+    operations::About,
+    slice,
 };
 use crate::{
     dialect::Dialect,
@@ -21,7 +26,8 @@ use crate::{
     sql::{Cell, Row, Sql},
 };
 
-const RECORD: &str = "record";
+/// What operations keep the outcome of recording under.
+pub(super) const RECORD: &str = "record";
 const REMOVE: &str = "remove";
 
 #[async_trait]
@@ -159,7 +165,7 @@ pub(super) fn list(
                 .bind_all(readable.args);
         }
     }
-    newest_first(sql, keyset)
+    newest_first(sql, ("created_at", "id"), keyset)
 }
 
 /// The one project that is readable, if it is only one.
@@ -209,7 +215,7 @@ impl Steps {
             CopyOf::None => match copy {
                 None => Some(Recorded::NeedsCopy),
                 Some(copy) => {
-                    self.keep_copy(connection, &copy).await?;
+                    self.keep_copy(connection, &judgment.project, &copy).await?;
                     None
                 }
             },
@@ -224,10 +230,14 @@ impl Steps {
             new.item_value.map(|value| value.to_string()),
         )
         .await?;
+        self.settle(connection, judgment.run.as_str()).await?;
         let mut outcome = judgment_cells(&judgment);
         outcome.push(superseded.as_ref().map(|id| id.as_str()).into());
-        self.keep(connection, RECORD, &outcome, Some(judgment.run.as_str()))
-            .await?;
+        let about = About {
+            run: Some(judgment.run.as_str()),
+            participant: judgment.participant.as_ref().map(|it| it.as_str()),
+        };
+        self.keep(connection, RECORD, &outcome, about).await?;
         Ok(Applied::Done(Recorded::Ok {
             judgment: Box::new(judgment),
             superseded,
@@ -251,15 +261,20 @@ impl Steps {
     async fn keep_copy(
         &self,
         connection: &mut dyn Connection,
+        project: &ProjectId,
         copy: &RunCopy,
     ) -> Result<(), DbError> {
         let table = &self.tables.runs;
+        let cells = copy_cells(copy);
         let sql = format!(
-            "INSERT INTO {table} (tenant, run, erased, {COPY}) \
-             VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO {table} (tenant, run, erased, project, replay, {COPY}) \
+             VALUES (?, ?, 0, ?, ?, {})",
+            marks(cells.len())
         );
+        let replays = copy.context.as_ref().is_some_and(RunContext::is_of_replay);
         let sql = Sql::new(sql).bind(&*self.tenant).bind(copy.run.as_str());
-        connection.execute(&sql.bind_all(copy_cells(copy))).await?;
+        let sql = sql.bind(project.as_str()).bind(replays);
+        connection.execute(&sql.bind_all(cells)).await?;
         Ok(())
     }
 
@@ -312,10 +327,10 @@ impl Steps {
     ) -> Result<(), DbError> {
         let table = &self.tables.judgments;
         let cells = judgment_cells(judgment);
-        let marks = vec!["?"; cells.len()].join(", ");
         let sql = format!(
             "INSERT INTO {table} (tenant, live_key, item_value, {JUDGMENT}) \
-             VALUES (?, ?, ?, {marks})"
+             VALUES (?, ?, ?, {})",
+            marks(cells.len())
         );
         let sql = Sql::new(sql)
             .bind(&*self.tenant)
@@ -338,7 +353,8 @@ impl Steps {
         }
         let table = &self.tables.judgments;
         let sql = format!(
-            "SELECT created_at FROM {table} WHERE tenant = ? AND id = ? AND unregistered_at IS NULL"
+            "SELECT created_at, run FROM {table} \
+             WHERE tenant = ? AND id = ? AND unregistered_at IS NULL"
         );
         let sql = Sql::new(sql).bind(&*self.tenant).bind(id);
         let Some(mut row) = connection.fetch_first(&sql).await? else {
@@ -346,7 +362,8 @@ impl Steps {
         };
         let at = self.now.as_unix_millis().max(row.int()?);
         self.end(connection, id, at, Cell::Null).await?;
-        self.keep(connection, REMOVE, &[], None).await?;
+        self.settle(connection, &row.text()?).await?;
+        self.keep(connection, REMOVE, &[], About::default()).await?;
         Ok(Applied::Done(JudgmentRemoved::Ok))
     }
 }

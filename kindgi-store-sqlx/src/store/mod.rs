@@ -2,12 +2,18 @@
 
 mod codec;
 mod judge_classes;
+mod judged_runs;
+mod judging_queue;
 mod judging_rules;
 mod judgments;
 mod lifecycle;
 mod operations;
 #[cfg(all(test, feature = "sqlite"))]
 mod plans;
+mod purge;
+mod queue_items;
+mod queue_list;
+mod results;
 
 use std::{fmt, sync::Arc};
 
@@ -19,12 +25,16 @@ use kindgi_core::{
 
 use crate::{
     builder::SqlxStoreBuilder,
+    dialect::Dialect,
     drivers::{Connection, Database},
     error::{DbError, OpenError},
     migrate::migrate,
     sql::{Row, Sql},
     writer::{OnConnection, transition},
 };
+
+/// How many values of a list stand in one statement at most.
+const CHUNK: usize = 500;
 
 /// A store in a SQL database. Clones share it.
 #[derive(Clone)]
@@ -95,6 +105,11 @@ struct Tables {
     classes: String,
     rules: String,
     rule_versions: String,
+    project_rules: String,
+    queue_items: String,
+    queue_counts: String,
+    tellings: String,
+    purges: String,
     operations: String,
 }
 
@@ -107,6 +122,11 @@ impl Tables {
             classes: name("classes"),
             rules: name("rules"),
             rule_versions: name("rule_versions"),
+            project_rules: name("project_rules"),
+            queue_items: name("queue_items"),
+            queue_counts: name("queue_counts"),
+            tellings: name("tellings"),
+            purges: name("purges"),
             operations: name("operations"),
         }
     }
@@ -131,23 +151,27 @@ impl Steps {
     }
 }
 
-/// The end of a list's statement: the rows after a position, newest first.
-fn newest_first(sql: Sql, keyset: &Keyset) -> Sql {
-    in_order(sql, ("created_at", "id"), ("<", "DESC"), keyset)
+/// The end of a list's statement: the rows after a position, newest first, by the columns of a
+/// time and an id.
+fn newest_first(sql: Sql, columns: (&str, &str), keyset: &Keyset) -> Sql {
+    let sql = in_order(sql, columns, ("<", "DESC"), keyset.after.as_ref());
+    limited(sql, keyset.limit)
 }
 
-/// The same, oldest first, by the columns of a time and an id.
+/// The same, oldest first.
 fn oldest_first(sql: Sql, columns: (&str, &str), keyset: &Keyset) -> Sql {
-    in_order(sql, columns, (">", "ASC"), keyset)
+    let sql = in_order(sql, columns, (">", "ASC"), keyset.after.as_ref());
+    limited(sql, keyset.limit)
 }
 
+/// The rows after a position, in order.
 fn in_order(
     sql: Sql,
     (at_column, id_column): (&str, &str),
     (follows, way): (&str, &str),
-    keyset: &Keyset,
+    after: Option<&Position>,
 ) -> Sql {
-    let sql = match &keyset.after {
+    let sql = match after {
         None => sql,
         // Spelled so that every database sees a range of its index.
         Some(Position { at, id }) => sql
@@ -159,13 +183,17 @@ fn in_order(
             .bind(at.as_unix_millis())
             .bind(&**id),
     };
-    let order = format!(" ORDER BY {at_column} {way}, {id_column} {way}");
-    limited(sql.push(&order), keyset.limit)
+    sql.push(&format!(" ORDER BY {at_column} {way}, {id_column} {way}"))
 }
 
 /// One row more than the page takes, so that it shows whether more follow.
 fn limited(sql: Sql, limit: PageSize) -> Sql {
     sql.push(" LIMIT ?").bind(i64::from(limit.get()) + 1)
+}
+
+/// So many `?`.
+fn marks(count: usize) -> String {
+    vec!["?"; count].join(", ")
 }
 
 /// Columns of one of the tables of a join.
@@ -176,13 +204,18 @@ fn columns_of(table: &str, columns: &str) -> String {
     columns.collect::<Vec<_>>().join(", ")
 }
 
+/// That a row of one table is of the same run as one of another, which is looked at first.
+fn of_run(dialect: &Dialect, table: &str, first: &str) -> String {
+    let unindexed = dialect.unindexed;
+    format!("{table}.tenant = {unindexed}{first}.tenant AND {table}.run = {unindexed}{first}.run")
+}
+
 /// `column IN (…)` for the projects that are readable; `None` for all.
 fn is_readable(column: &str, readable: &Readable) -> Option<Sql> {
     let Readable::Only(projects) = readable else {
         return None;
     };
-    let marks = vec!["?"; projects.len()].join(", ");
-    let sql = Sql::new(format!("{column} IN ({marks})"));
+    let sql = Sql::new(format!("{column} IN ({})", marks(projects.len())));
     Some(sql.bind_all(projects.iter().map(|project| project.as_str().into())))
 }
 

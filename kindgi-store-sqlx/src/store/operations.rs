@@ -1,8 +1,13 @@
 //! Operations that took effect, with their outcomes.
 
-use kindgi_core::store::{self, Applied};
+use std::num::NonZeroU16;
 
-use super::{Steps, codec::hex};
+use kindgi_core::{
+    Timestamp,
+    store::{self, Applied},
+};
+
+use super::{CHUNK, Steps, Tables, codec::hex, marks};
 use crate::{
     drivers::Connection,
     error::DbError,
@@ -24,6 +29,13 @@ impl Operation {
             keep_until: operation.keep_until.as_unix_millis(),
         }
     }
+}
+
+/// Whom an outcome tells of, for when they are erased.
+#[derive(Clone, Copy, Default)]
+pub(super) struct About<'a> {
+    pub(super) run: Option<&'a str>,
+    pub(super) participant: Option<&'a str>,
 }
 
 impl Steps {
@@ -63,7 +75,7 @@ impl Steps {
         connection: &mut dyn Connection,
         kind: &'static str,
         outcome: &[Cell],
-        run: Option<&str>,
+        about: About<'_>,
     ) -> Result<(), DbError> {
         let Some(operation) = &self.operation else {
             return Ok(());
@@ -74,8 +86,8 @@ impl Steps {
         let delete = delete.bind(&*self.tenant).bind(&*operation.id);
         connection.execute(&delete).await?;
         let insert = format!(
-            "INSERT INTO {table} (tenant, id, body, kind, outcome, run, keep_until) \
-             VALUES (?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO {table} (tenant, id, body, kind, outcome, run, participant, keep_until) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         );
         let insert = Sql::new(insert)
             .bind(&*self.tenant)
@@ -83,9 +95,43 @@ impl Steps {
             .bind(&*operation.body)
             .bind(kind)
             .bind(sql::to_json(outcome))
-            .bind(run)
+            .bind(about.run)
+            .bind(about.participant)
             .bind(operation.keep_until);
         connection.execute(&insert).await?;
         Ok(())
     }
+
+    /// Forgets operations that have ended, so many at most: what they keep the words of may be
+    /// gone everywhere else.
+    pub(super) async fn forget_ended(
+        &self,
+        connection: &mut dyn Connection,
+        limit: NonZeroU16,
+    ) -> Result<(), DbError> {
+        let ended = ended(&self.tables, &self.tenant, self.now, limit);
+        let rows = connection.fetch(&ended).await?.into_iter();
+        let ids = rows.map(|mut row| row.text().map(Cell::from));
+        let ids = ids.collect::<Result<Vec<_>, _>>()?;
+        for ids in ids.chunks(CHUNK) {
+            let delete = Sql::new(format!(
+                "DELETE FROM {} WHERE tenant = ? AND id IN ({})",
+                self.tables.operations,
+                marks(ids.len())
+            ));
+            let delete = delete.bind(&*self.tenant).bind_all(ids.to_vec());
+            connection.execute(&delete).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The statement of operations that have ended.
+pub(super) fn ended(tables: &Tables, tenant: &str, now: Timestamp, limit: NonZeroU16) -> Sql {
+    let sql = Sql::new(format!(
+        "SELECT id FROM {} WHERE tenant = ? AND keep_until <= ? ORDER BY keep_until LIMIT ?",
+        tables.operations
+    ));
+    let sql = sql.bind(tenant).bind(now.as_unix_millis());
+    sql.bind(i64::from(limit.get()))
 }

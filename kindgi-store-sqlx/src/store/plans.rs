@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod queue;
+
 use kindgi_core::{
     Timestamp,
     model::{ClassScope, Position, Readable, TenantId, Verdict},

@@ -6,7 +6,14 @@ use std::{
     task::{Context, Waker},
 };
 
-use crate::support::{Folder, assert_unbroken_chains, live, number, record};
+use kindgi_core::{
+    model::EndedRun,
+    store::{Candidate, JudgingQueueStore, Lifecycle, Write},
+};
+
+use crate::support::{
+    Folder, append_rule, assert_unbroken_chains, at, judgment, live, number, record, tenant,
+};
 
 /// Polls a future so many times, letting others go on between, and drops it; whether it was done.
 pub(crate) async fn poll_then_drop<T>(future: impl Future<Output = T>, times: usize) -> bool {
@@ -36,6 +43,44 @@ async fn a_write_that_is_dropped_at_any_await_is_done_or_not_at_all() {
     record(&store, "last", "run", "key").await;
     assert_eq!(live(&store).await, ["last"]);
     assert_unbroken_chains(&pool).await;
+    assert_no_transaction_is_open(&pool).await;
+}
+
+#[tokio::test]
+async fn an_items_way_that_is_dropped_at_any_await_leaves_exact_numbers() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    let pool = folder.pool().await;
+    let rule = append_rule(&store, "rule", 1).await;
+    let candidates = [Candidate::from(&rule)];
+    let tenant = tenant();
+    let write = Write {
+        tenant: &tenant,
+        now: at(0),
+        operation: None,
+    };
+    let by = &"user:ada".parse().unwrap();
+    let limit = std::num::NonZeroU16::MAX;
+    let mut dropped = 0;
+    for times in 0..120 {
+        let run = format!("run-{}", times % 40);
+        let subject = judgment("a", &run, "key").1.subject;
+        let ended = EndedRun::new(run.parse().unwrap(), rule.project.clone(), subject, at(0));
+        let (project, run) = (&rule.project, &ended.id);
+        let done = match times % 5 {
+            0 | 1 => poll_then_drop(store.take(write, &ended, 1, &candidates), times).await,
+            2 => poll_then_drop(store.dismiss(write, project, run, by, None), times).await,
+            3 => poll_then_drop(store.reopen(write, project, run, by), times).await,
+            _ => poll_then_drop(store.purge(write, at(-1), None, limit), times).await,
+        };
+        dropped += usize::from(!done);
+    }
+    assert!(dropped > 50, "only {dropped} of 120 were dropped");
+    // What it writes now stands behind all that is still in line.
+    record(&store, "last", "run", "key").await;
+    let items = number(&pool, "SELECT COUNT(*) FROM kindgi_queue_items").await;
+    assert!(items > 10, "only {items} items");
+    crate::against_memory::assert_counted(&pool).await;
     assert_no_transaction_is_open(&pool).await;
 }
 

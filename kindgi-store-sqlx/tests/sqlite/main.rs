@@ -3,6 +3,7 @@
 #![cfg(feature = "sqlite")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod against_memory;
 mod cancelling;
 mod contention;
 mod durability;
@@ -10,6 +11,9 @@ mod erasing;
 mod host_pool;
 mod migrating;
 mod processes;
+mod purging;
+mod queue_calls;
 mod requests;
 mod schema;
+mod second_version;
 mod support;

@@ -43,7 +43,8 @@ async fn a_file_of_the_first_version_is_brought_up_to_date_and_keeps_its_rows() 
          {step} \
          ATTACH '{}' AS new; \
          INSERT INTO kindgi_judgments SELECT * FROM new.kindgi_judgments; \
-         INSERT INTO kindgi_runs SELECT * FROM new.kindgi_runs; \
+         INSERT INTO kindgi_runs SELECT tenant, run, erased, subject_kind, subject_id, version, \
+         input, output, context, segments, captured_at FROM new.kindgi_runs; \
          DETACH new;",
         new_file.display()
     );

@@ -1,12 +1,12 @@
 //! What the schema itself holds up, whatever the code does.
 
 use kindgi_core::{
-    model::{ClassScope, JudgeClass, Weight},
-    store::{Applied, ClassCreated, JudgeClassStore, Write},
+    model::{ClassScope, EndedRun, JudgeClass, Weight},
+    store::{Applied, Candidate, ClassCreated, JudgeClassStore, JudgingQueueStore, Taken, Write},
 };
 use sqlx::SqlitePool;
 
-use crate::support::{Folder, append_rule, at, record, tenant};
+use crate::support::{Folder, append_rule, at, judgment, record, tenant};
 
 async fn refused(pool: &SqlitePool, sql: &'static str) -> bool {
     match sqlx::query(sql).execute(pool).await {
@@ -102,4 +102,41 @@ async fn a_second_rule_of_one_id_is_refused() {
         "INSERT INTO kindgi_rules (project, {columns}) SELECT 'other', {columns} FROM kindgi_rules"
     );
     assert!(refused(&pool, second.leak()).await);
+}
+
+#[tokio::test]
+async fn what_is_kept_once_of_a_queue_can_not_be_twice() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    let rule = append_rule(&store, "rule", 1).await;
+    let write = Write {
+        tenant: &tenant(),
+        now: at(0),
+        operation: None,
+    };
+    let subject = judgment("a", "run", "key").1.subject;
+    let ended = EndedRun::new("run".parse().unwrap(), rule.project.clone(), subject, at(0));
+    let candidates = [Candidate::from(&rule)];
+    let taken = store.take(write, &ended, 1, &candidates).await.unwrap();
+    assert!(matches!(taken, Taken::Queued(_)), "{taken:?}");
+    let pool = folder.pool().await;
+    for (table, columns) in [
+        (
+            "queue_items",
+            "tenant, run, project, flow, completed_at, added_at, taken_by, wants_any, progress, \
+             state",
+        ),
+        ("queue_counts", "tenant, project, state, items"),
+        (
+            "tellings",
+            "tenant, run, rule, project, version, skipped, told_at, age",
+        ),
+        ("project_rules", "tenant, project, revision"),
+    ] {
+        let again =
+            format!("INSERT INTO kindgi_{table} ({columns}) SELECT {columns} FROM kindgi_{table}");
+        assert!(refused(&pool, again.leak()).await, "{table}");
+    }
+    assert!(refused(&pool, "UPDATE kindgi_queue_counts SET items = -1").await);
+    assert!(refused(&pool, "UPDATE kindgi_queue_items SET closed_at = 1").await);
 }

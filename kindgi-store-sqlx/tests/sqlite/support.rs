@@ -47,7 +47,7 @@ impl Folder {
 }
 
 /// How many steps the schema has.
-pub(crate) const STEPS: i64 = 2;
+pub(crate) const STEPS: i64 = 3;
 
 /// Nobody pulls the plug, unless a test says so.
 pub(crate) fn builder() -> SqlxStoreBuilder {

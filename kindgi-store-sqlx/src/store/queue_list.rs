@@ -1,0 +1,255 @@
+//! The list of the queue.
+//!
+//! Of the filters one has its index, which also gives the order; the others are checked row by row
+//! on what it gives. Only under `closed_after` the rows are sorted: those that it leaves are few,
+//! as a rule, beside all that a list in order would be walked through for them.
+
+use kindgi_core::{
+    Timestamp,
+    model::{ItemState, JudgeClassId, ProjectId, TenantId},
+    store::{Keyset, QueueFilter, QueueSlice, Slice},
+};
+
+use super::{
+    Tables,
+    codec::queue::{self, ITEM},
+    columns_of, marks, of_run, oldest_first,
+};
+use crate::{
+    dialect::Dialect,
+    error::DbError,
+    sql::{Cell, Row, Sql},
+};
+
+/// A list of a project's items.
+pub(super) struct List<'a> {
+    pub(super) tables: &'a Tables,
+    pub(super) dialect: &'a Dialect,
+    pub(super) tenant: &'a TenantId,
+    pub(super) project: &'a ProjectId,
+    pub(super) filter: &'a QueueFilter,
+}
+
+/// What the index that is used is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Rule,
+    Wants,
+    Agent,
+    Closed,
+    State,
+    All,
+}
+
+impl By {
+    /// Which it is, of several: open items are few in the end, whoever took them.
+    fn of(filter: &QueueFilter) -> Self {
+        // No open item has closed.
+        if filter.state == Some(ItemState::Open) && filter.closed_after.is_none() {
+            Self::State
+        } else if filter.rule.is_some() {
+            Self::Rule
+        } else if filter.wants.is_some() {
+            Self::Wants
+        } else if filter.agent.is_some() {
+            Self::Agent
+        } else if filter.closed_after.is_some() {
+            Self::Closed
+        } else if filter.state.is_some() {
+            Self::State
+        } else {
+            Self::All
+        }
+    }
+
+    /// Whether it is one of tellings, `t`; else it is one of items, `q`.
+    fn is_of_tellings(self) -> bool {
+        matches!(self, Self::Rule | Self::Wants)
+    }
+}
+
+impl List<'_> {
+    /// A page with how many there are on all pages, or only that, in one statement.
+    pub(super) fn statement(&self, keyset: Option<&Keyset>) -> Sql {
+        let total = self.total();
+        let Some(keyset) = keyset else {
+            return Sql::new(format!("SELECT ({})", total.text)).bind_all(total.args);
+        };
+        let page = self.page(keyset);
+        let nulls = vec!["NULL"; ITEM.split(", ").count()].join(", ");
+        let sql = format!(
+            "SELECT ({}), {nulls} UNION ALL SELECT NULL, {} FROM ({}) p",
+            total.text,
+            columns_of("p", ITEM),
+            page.text,
+        );
+        Sql::new(sql).bind_all(total.args).bind_all(page.args)
+    }
+
+    /// How many there are on all pages.
+    pub(super) fn total(&self) -> Sql {
+        let of_state = QueueFilter {
+            state: self.filter.state,
+            ..QueueFilter::default()
+        };
+        if *self.filter == of_state {
+            return self.counted();
+        }
+        let f = self.filter;
+        let by = By::of(f);
+        // Whoever took a run is said without its item.
+        let of_item = f.state.is_some()
+            || f.agent.is_some()
+            || f.closed_after.is_some()
+            || f.wants_any_or.is_some();
+        self.matching("COUNT(*)", by, of_item)
+    }
+
+    /// How many there are in a state, or in any, by the numbers that are kept.
+    fn counted(&self) -> Sql {
+        let states = match &self.filter.state {
+            Some(state) => std::slice::from_ref(state),
+            None => &ItemState::ALL[..],
+        };
+        let table = &self.tables.queue_counts;
+        let count = format!(
+            "COALESCE((SELECT items FROM {table} \
+             WHERE tenant = ? AND project = ? AND state = ?), 0)"
+        );
+        let sum = vec![&*count; states.len()].join(" + ");
+        let args = states.iter().flat_map(|state| -> [Cell; 3] {
+            [
+                self.tenant.as_str().into(),
+                self.project.as_str().into(),
+                state.as_str().into(),
+            ]
+        });
+        Sql::new(format!("SELECT {sum}")).bind_all(args)
+    }
+
+    /// A page's items.
+    pub(super) fn page(&self, keyset: &Keyset) -> Sql {
+        let by = By::of(self.filter);
+        let sql = self.matching(&columns_of("q", ITEM), by, true);
+        let at = self.added_at(by);
+        let run = match by.is_of_tellings() {
+            true => "t.run".to_owned(),
+            false => format!("{}q.run", self.unindexed(by == By::Closed)),
+        };
+        oldest_first(sql, (&at, &run), keyset)
+    }
+
+    /// When an item was added, as what is looked at says it.
+    fn added_at(&self, by: By) -> String {
+        match by.is_of_tellings() {
+            true => "t.told_at".to_owned(),
+            false => format!("{}q.added_at", self.unindexed(by == By::Closed)),
+        }
+    }
+
+    /// What stands before a column, if it isn't to choose the index.
+    fn unindexed(&self, is: bool) -> &'static str {
+        match is {
+            true => self.dialect.unindexed,
+            false => "",
+        }
+    }
+
+    /// What matches; with the items `q`, if they are asked for.
+    fn matching(&self, columns: &str, by: By, with_items: bool) -> Sql {
+        let f = self.filter;
+        let Tables {
+            queue_items: items,
+            tellings,
+            ..
+        } = self.tables;
+        let main = if by.is_of_tellings() { "t" } else { "q" };
+        let from = match (by.is_of_tellings(), with_items) {
+            (false, _) => format!("{items} q"),
+            (true, false) => format!("{tellings} t"),
+            (true, true) => {
+                let of_t = of_run(self.dialect, "q", "t");
+                format!("{tellings} t JOIN {items} q ON {of_t}")
+            }
+        };
+        let sql = format!("SELECT {columns} FROM {from} WHERE {main}.tenant = ?");
+        let mut sql = Sql::new(sql).bind(self.tenant.as_str());
+        sql = sql.and_is(&format!("{main}.project"), Some(self.project.as_str()));
+        sql = match by {
+            By::Rule => {
+                let rule = f.rule.as_ref().map(|rule| rule.as_str());
+                sql.and_is("t.rule", rule).push(" AND t.skipped = 0")
+            }
+            By::Wants => sql.and_is("t.wants", f.wants.as_ref().map(|class| class.as_str())),
+            _ => sql,
+        };
+        let column = |name: &str, of: By| format!("{}q.{name}", self.unindexed(by != of));
+        let state = f.state.map(|state| state.as_str());
+        sql = sql.and_is(&column("state", By::State), state);
+        let agent = f.agent.as_ref().map(|agent| agent.as_str());
+        sql = sql.and_is(&column("agent", By::Agent), agent);
+        sql = since(sql, &column("closed_at", By::Closed), f.closed_after);
+        sql = since(sql, &self.added_at(by), f.added_after);
+        self.of_tellings(sql, by, main)
+    }
+
+    /// What other rows of the run's tellings must say.
+    fn of_tellings(&self, mut sql: Sql, by: By, main: &str) -> Sql {
+        let f = self.filter;
+        let told = format!(
+            "EXISTS (SELECT 1 FROM {} o WHERE {} AND ",
+            self.tables.tellings,
+            of_run(self.dialect, "o", main),
+        );
+        // For the run's own rows there is a better index than that of what is wanted.
+        let wants = "COALESCE(o.wants, '')";
+        if let Some(rule) = f.rule.as_ref().filter(|_| by != By::Rule) {
+            sql = sql
+                .push(&format!(" AND {told}o.rule = ? AND o.skipped = 0)"))
+                .bind(rule.as_str());
+        }
+        if let Some(class) = f.wants.as_ref().filter(|_| by != By::Wants) {
+            sql = sql
+                .push(&format!(" AND {told}{wants} = ?)"))
+                .bind(class.as_str());
+        }
+        if let Some(classes) = &f.wants_any_or {
+            sql = sql.push(" AND (q.wants_any = 1");
+            if !classes.is_empty() {
+                let any = format!(" OR {told}{wants} IN ({}))", marks(classes.len()));
+                let classes = classes.iter().map(JudgeClassId::as_str);
+                sql = sql.push(&any).bind_all(classes.map(Cell::from));
+            }
+            sql = sql.push(")");
+        }
+        sql
+    }
+}
+
+/// Adds ` AND column >= ?` if there is an instant.
+fn since(sql: Sql, column: &str, since: Option<Timestamp>) -> Sql {
+    match since {
+        Some(at) => sql
+            .push(&format!(" AND {column} >= ?"))
+            .bind(at.as_unix_millis()),
+        None => sql,
+    }
+}
+
+/// From the rows of [`List::statement`].
+pub(super) fn slice(rows: Vec<Row>, keyset: Option<&Keyset>) -> Result<QueueSlice, DbError> {
+    let (mut total, mut items) = (0, Vec::new());
+    for mut row in rows {
+        match row.opt_int()? {
+            Some(counted) => total = queue::count(counted)?,
+            None => items.push(queue::item(&mut row)?),
+        }
+    }
+    // The parts of a statement come in any order.
+    items.sort_by(|a, b| (a.added_at, &a.run).cmp(&(b.added_at, &b.run)));
+    let limit = keyset.map_or(0, |keyset| usize::from(keyset.limit.get()));
+    let more = items.len() > limit;
+    items.truncate(limit);
+    let slice = Slice { rows: items, more };
+    Ok(QueueSlice { slice, total })
+}

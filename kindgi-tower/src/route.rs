@@ -23,6 +23,11 @@ pub(crate) enum Operation {
     UpdateJudgingRule,
     UnregisterJudgingRule,
     ListJudgingRuleVersions,
+    JudgingRuleResults,
+    PreviewJudgingRule,
+    ListJudgingQueue,
+    DismissJudgingItem,
+    ReopenJudgingItem,
 }
 
 /// A path and what it has.
@@ -83,6 +88,12 @@ pub(crate) const ROUTES: &[Route] = &[
         ],
         allow: "GET, HEAD, POST",
     },
+    // Beside the rules' ids, and before them: no rule is called `preview`.
+    Route {
+        path: "/v1/projects/{projectId}/judging-rules/preview",
+        operations: &[(Method::GET, Operation::PreviewJudgingRule)],
+        allow: "GET, HEAD",
+    },
     Route {
         path: "/v1/projects/{projectId}/judging-rules/{ruleId}",
         operations: &[
@@ -100,6 +111,26 @@ pub(crate) const ROUTES: &[Route] = &[
         path: "/v1/projects/{projectId}/judging-rules/{ruleId}/versions",
         operations: &[(Method::GET, Operation::ListJudgingRuleVersions)],
         allow: "GET, HEAD",
+    },
+    Route {
+        path: "/v1/projects/{projectId}/judging-rules/{ruleId}/results",
+        operations: &[(Method::GET, Operation::JudgingRuleResults)],
+        allow: "GET, HEAD",
+    },
+    Route {
+        path: "/v1/projects/{projectId}/judging-queue",
+        operations: &[(Method::GET, Operation::ListJudgingQueue)],
+        allow: "GET, HEAD",
+    },
+    Route {
+        path: "/v1/projects/{projectId}/judging-queue/{runId}/dismiss",
+        operations: &[(Method::POST, Operation::DismissJudgingItem)],
+        allow: "POST",
+    },
+    Route {
+        path: "/v1/projects/{projectId}/judging-queue/{runId}/reopen",
+        operations: &[(Method::POST, Operation::ReopenJudgingItem)],
+        allow: "POST",
     },
 ];
 

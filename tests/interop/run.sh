@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every operation of judgments, judge classes and judging rules that the service has with the
-# public Python client against the demo host, and checks every answer against the API's schemas.
+# Runs every operation of the API with the public Python client against the demo host, and checks
+# every answer against the API's schemas.
 #
 #   tests/interop/run.sh              starts the demo host, once for each store, and below a path
 #   tests/interop/run.sh BASE_URL     uses a fresh demo host that runs already; BASE_URL ends

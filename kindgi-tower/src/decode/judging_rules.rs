@@ -1,15 +1,16 @@
-//! The bodies of judging rules.
+//! The bodies and queries of judging rules.
 
 use bytes::Bytes;
 use kindgi_core::{
-    engine::{RulePatch, RuleSpec},
+    engine::{PreviewRule, RulePatch, RuleSpec},
+    json::Number,
     model::{
         InvalidText, MAX_WHEN_ITEMS, MaxOpen, RuleWhen, Sample, Version, VersionMatch, WhenItems,
         WhenSubjects,
     },
 };
 
-use super::{Decoder, Fields, Value, body};
+use super::{Decoder, Fields, Value, body, query::Query};
 use crate::refusal::Refusal;
 
 const SPEC: &[&str] = &[
@@ -20,6 +21,9 @@ const SPEC: &[&str] = &[
     "judgeClassId",
     "enabled",
 ];
+const COMPLETED: &str = "must be \"completed\", the only status that can be judged";
+const NOT_BOTH: &str = "doesn't go with agentIds";
+const SHARE: &str = "must be above 0 and at most 1";
 
 /// The body of `projects.judgingRules.create`.
 pub(crate) fn create(bytes: Bytes) -> Result<RuleSpec, Refusal> {
@@ -86,14 +90,7 @@ fn when(d: &mut Decoder, value: &Value<'_>) -> Option<RuleWhen> {
     let flows = names(d, &fields, "flowIds");
     let versions = names::<Version>(d, &fields, "versions");
     let status = d.optional(&fields, "status", |d, v| {
-        d.list(v, 1..=usize::MAX, |d, v| {
-            let completed = |name: &str| (name == "completed").then_some(());
-            d.name(
-                v,
-                completed,
-                "must be \"completed\", the only status that can be judged",
-            )
-        })
+        d.list(v, 1..=usize::MAX, |d, v| d.name(v, completed, COMPLETED))
     });
     let dry = d.optional(&fields, "includeDryRuns", |d, v| d.bool(v));
     let subjects = match (agents?, flows?) {
@@ -101,16 +98,12 @@ fn when(d: &mut Decoder, value: &Value<'_>) -> Option<RuleWhen> {
         (Some(agents), None) => WhenSubjects::Agents(agents),
         (None, Some(flows)) => WhenSubjects::Flows(flows),
         (Some(_), Some(_)) => {
-            return d.fault(&value.at.child("flowIds"), "doesn't go with agentIds");
+            return d.fault(&value.at.child("flowIds"), NOT_BOTH);
         }
     };
-    let versions = versions?.map(|versions| {
-        let versions = versions.as_slice().iter().cloned();
-        WhenItems::new(versions.map(VersionMatch::from).collect())
-    });
     Some(RuleWhen {
         subjects,
-        versions: versions.transpose().ok()?,
+        versions: versions?.and_then(|versions| version_matches(&versions)),
         says_completed: status?.is_some(),
         include_dry_runs: dry?,
     })
@@ -133,10 +126,18 @@ where
 
 fn sample(d: &mut Decoder, value: &Value<'_>) -> Option<Sample> {
     let number = d.number(value)?;
-    match number.to_f64().and_then(Sample::new) {
+    match share(number) {
         Some(sample) => Some(sample),
-        None => d.fault(&value.at, "must be above 0 and at most 1"),
+        None => d.fault(&value.at, SHARE),
     }
+}
+
+fn completed(name: &str) -> Option<()> {
+    (name == "completed").then_some(())
+}
+
+fn share(number: &Number) -> Option<Sample> {
+    number.to_f64().and_then(Sample::new)
 }
 
 fn max_open(d: &mut Decoder, value: &Value<'_>) -> Option<MaxOpen> {
@@ -145,4 +146,59 @@ fn max_open(d: &mut Decoder, value: &Value<'_>) -> Option<MaxOpen> {
         Some(max_open) => Some(max_open),
         None => d.fault(&value.at, "must be a whole number from 1 to 10000"),
     }
+}
+
+/// `live` and the versions that are named, if there are any.
+fn version_matches(versions: &WhenItems<Version>) -> Option<WhenItems<VersionMatch>> {
+    let versions = versions.as_slice().iter().cloned();
+    WhenItems::new(versions.map(VersionMatch::from).collect()).ok()
+}
+
+/// The parameters of `projects.judgingRules.results`.
+pub(crate) const RESULTS: &[&str] = &["since"];
+
+/// The parameters of `projects.judgingRules.preview`.
+pub(crate) const PREVIEW: &[&str] = &[
+    "agentIds",
+    "flowIds",
+    "versions",
+    "status",
+    "includeDryRuns",
+    "sample",
+    "last",
+    "ruleId",
+];
+
+/// The query of `projects.judgingRules.preview`.
+pub(crate) fn preview(query: &Query) -> Result<PreviewRule, Refusal> {
+    let mut preview = PreviewRule::new(when_in(query)?);
+    if let Some(sample) = query.number("sample", share, SHARE)? {
+        preview.sample = sample;
+    }
+    // The engine says which numbers it takes.
+    let last = |number: &Number| u16::try_from(number.to_u64_exact()?).ok();
+    let must = "must be a whole number from 1 to 500";
+    if let Some(last) = query.number("last", last, must)? {
+        preview.last = last;
+    }
+    preview.rule = query.text("ruleId")?;
+    Ok(preview)
+}
+
+/// A rule's `when`, its lists separated by commas.
+fn when_in(query: &Query) -> Result<RuleWhen, Refusal> {
+    let subjects = match (query.list("agentIds")?, query.list("flowIds")?) {
+        (None, None) => WhenSubjects::Any,
+        (Some(agents), None) => WhenSubjects::Agents(agents),
+        (None, Some(flows)) => WhenSubjects::Flows(flows),
+        (Some(_), Some(_)) => return Err(Refusal::bad_input("flowIds", NOT_BOTH)),
+    };
+    let versions = query.list("versions")?;
+    let all_completed = |status: &str| status.split(',').try_for_each(completed);
+    Ok(RuleWhen {
+        subjects,
+        versions: versions.and_then(|versions| version_matches(&versions)),
+        says_completed: query.name("status", all_completed, COMPLETED)?.is_some(),
+        include_dry_runs: query.bool("includeDryRuns")?,
+    })
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use kindgi_core::{
     engine::{JudgmentQuery, ListScope, RecordJudgment},
     json::Pointer,
-    model::{Args, CorrectedCall, Correction, Item, MAX_CORRECTION_ITEMS, Rank, Reason, Verdict},
+    model::{Args, CorrectedCall, Correction, Item, MAX_CORRECTION_ITEMS, Rank, Verdict},
 };
 
 use super::{Decoder, Value, body, query::Query};
@@ -33,7 +33,7 @@ fn judgment(d: &mut Decoder, value: &Value<'_>) -> Option<RecordJudgment> {
     let run = d.required(&fields, "runId").and_then(|v| d.text(&v));
     let item = d.required(&fields, "item").and_then(|v| item(d, &v));
     let verdict = d.required(&fields, "verdict").and_then(|v| verdict(d, &v));
-    let reason = d.optional(&fields, "reason", reason);
+    let reason = d.optional(&fields, "reason", |d, v| d.text_unless_empty(v));
     let class = d.optional(&fields, "judgeClassId", |d, v| d.text(v));
     let participant = d.optional(&fields, "participantId", |d, v| d.text(v));
     let correction = d.optional(&fields, "correction", correction);
@@ -69,14 +69,6 @@ fn item(d: &mut Decoder, value: &Value<'_>) -> Option<Item> {
 
 fn verdict(d: &mut Decoder, value: &Value<'_>) -> Option<Verdict> {
     d.name(value, Verdict::from_name, "must be \"yes\" or \"no\"")
-}
-
-/// An empty reason is an absent one.
-fn reason(d: &mut Decoder, value: &Value<'_>) -> Option<Option<Reason>> {
-    match d.string(value)? {
-        "" => Some(None),
-        _ => d.text(value).map(Some),
-    }
 }
 
 fn correction(d: &mut Decoder, value: &Value<'_>) -> Option<Correction> {

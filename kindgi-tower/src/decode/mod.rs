@@ -5,10 +5,12 @@
 //! value: a [`Decoder`] collects what it finds, and [`Decoder::finish`] says the first in order.
 
 pub(crate) mod judge_classes;
+pub(crate) mod judging_queue;
 pub(crate) mod judging_rules;
 pub(crate) mod judgments;
 pub(crate) mod params;
 pub(crate) mod query;
+mod time;
 
 use bytes::Bytes;
 use kindgi_core::{
@@ -177,6 +179,17 @@ impl Decoder {
     {
         let text = self.string(value)?;
         self.valid(&value.at, T::try_from(text))
+    }
+
+    /// A validated text, or none for an empty one.
+    pub(crate) fn text_unless_empty<'n, T>(&mut self, value: &Value<'n>) -> Option<Option<T>>
+    where
+        T: TryFrom<&'n str, Error = InvalidText>,
+    {
+        match self.string(value)? {
+            "" => Some(None),
+            _ => self.text(value).map(Some),
+        }
     }
 
     /// One of some names.

@@ -1,11 +1,13 @@
 //! Query strings: every parameter known, once, and not empty.
 
 use kindgi_core::{
+    Timestamp,
     json::Number,
-    model::{InvalidText, PageRequest, PageSize, Position},
+    model::{InvalidText, PageRequest, PageSize, Position, WhenItems},
 };
 use percent_encoding::percent_decode_str;
 
+use super::time;
 use crate::{cursor::Binding, refusal::Refusal};
 
 /// A query's parameters, decoded.
@@ -72,6 +74,41 @@ impl Query {
         }
     }
 
+    /// 1 to 50 validated texts, separated by commas, so that none of them can have one.
+    pub(crate) fn list<'q, T>(&'q self, name: &str) -> Result<Option<WhenItems<T>>, Refusal>
+    where
+        T: TryFrom<&'q str, Error = InvalidText> + PartialEq,
+    {
+        let made = self.get(name).map(|value| {
+            let items: Result<_, _> = value.split(',').map(T::try_from).collect();
+            items.and_then(WhenItems::new)
+        });
+        let made = made.transpose();
+        made.map_err(|e| Refusal::bad_input(name, e.to_string()))
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn bool(&self, name: &str) -> Result<Option<bool>, Refusal> {
+        let from_name = |name: &str| name.parse().ok();
+        self.name(name, from_name, "must be true or false")
+    }
+
+    /// A number in JSON's syntax, as what is made of it.
+    pub(crate) fn number<T>(
+        &self,
+        name: &str,
+        make: impl FnOnce(&Number) -> Option<T>,
+        must: &'static str,
+    ) -> Result<Option<T>, Refusal> {
+        self.name(name, |text| make(&Number::parse(text)?), must)
+    }
+
+    /// An instant.
+    pub(crate) fn time(&self, name: &str) -> Result<Option<Timestamp>, Refusal> {
+        let must = "must be a time as of RFC 3339, with an offset";
+        self.name(name, time::instant, must)
+    }
+
     /// Everything that narrows the list: all but `cursor` and `limit`.
     pub(crate) fn filters(&self) -> impl Iterator<Item = (&str, &str)> {
         let narrows = |name: &str| !matches!(name, "cursor" | "limit");
@@ -91,13 +128,19 @@ impl Query {
 
     /// `limit`.
     pub(crate) fn size(&self) -> Result<PageSize, Refusal> {
-        let Some(limit) = self.get("limit") else {
-            return Ok(PageSize::default());
+        let make = |limit: &Number| PageSize::new(u16::try_from(limit.to_u64_exact()?).ok()?);
+        let size = self.number("limit", make, "must be a whole number from 1 to 100")?;
+        Ok(size.unwrap_or_default())
+    }
+
+    /// `limit` of a list that may be asked for no rows.
+    pub(crate) fn size_or_none(&self) -> Result<Option<PageSize>, Refusal> {
+        let make = |limit: &Number| match limit.to_u64_exact()? {
+            0 => Some(None),
+            limit => PageSize::new(u16::try_from(limit).ok()?).map(Some),
         };
-        Number::parse(limit)
-            .and_then(|number| number.to_u64_exact())
-            .and_then(|limit| PageSize::new(u16::try_from(limit).ok()?))
-            .ok_or_else(|| Refusal::bad_input("limit", "must be a whole number from 1 to 100"))
+        let size = self.number("limit", make, "must be a whole number from 0 to 100")?;
+        Ok(size.unwrap_or_else(|| Some(PageSize::default())))
     }
 
     /// `cursor`.

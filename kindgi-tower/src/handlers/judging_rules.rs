@@ -107,6 +107,37 @@ pub(super) async fn versions(call: Call) -> Result<Answer, Refusal> {
     )))
 }
 
+/// `projects.judgingRules.results`
+pub(super) async fn results(call: Call) -> Result<Answer, Refusal> {
+    let query = call.query(decode::judging_rules::RESULTS)?;
+    let (project, id) = place(&call)?;
+    let since = query.time("since")?;
+    let engine = &call.engine;
+    let groups = engine
+        .judging_rule_results(&call.who, &project, &id, since)
+        .await;
+    let groups = groups.map_err(call.refused())?;
+    Ok(Answer::ok(Writer::object(|o| {
+        wire::judging_rules::results(o, &id, since, &groups)
+    })))
+}
+
+/// `projects.judgingRules.preview`
+pub(super) async fn preview(call: Call) -> Result<Answer, Refusal> {
+    let query = call.query(decode::judging_rules::PREVIEW)?;
+    let project: ProjectId = call.param("projectId")?;
+    let preview = decode::judging_rules::preview(&query)?;
+    let engine = &call.engine;
+    let found = engine
+        .preview_judging_rule(&call.who, &project, &preview)
+        .await;
+    let found = found.map_err(call.refused())?;
+    Ok(Answer::ok(Writer::object(|o| {
+        o.u64("considered", found.considered);
+        o.u64("matched", found.matched);
+    })))
+}
+
 fn place(call: &Call) -> Result<(ProjectId, RuleId), Refusal> {
     Ok((call.param("projectId")?, call.param("ruleId")?))
 }

@@ -1,6 +1,7 @@
 //! One function for each operation: decode, ask the engine, write the answer. They hold no rules.
 
 mod judge_classes;
+mod judging_queue;
 mod judging_rules;
 mod judgments;
 
@@ -46,6 +47,11 @@ impl Call {
             Operation::UpdateJudgingRule => judging_rules::update(self).await,
             Operation::UnregisterJudgingRule => judging_rules::unregister(self).await,
             Operation::ListJudgingRuleVersions => judging_rules::versions(self).await,
+            Operation::JudgingRuleResults => judging_rules::results(self).await,
+            Operation::PreviewJudgingRule => judging_rules::preview(self).await,
+            Operation::ListJudgingQueue => judging_queue::list(self).await,
+            Operation::DismissJudgingItem => judging_queue::dismiss(self).await,
+            Operation::ReopenJudgingItem => judging_queue::reopen(self).await,
         }
     }
 

@@ -1,6 +1,13 @@
 //! Judging rules on the wire.
 
-use kindgi_core::{json::ObjectWriter, model::JudgingRule};
+use kindgi_core::{
+    Timestamp,
+    json::ObjectWriter,
+    model::{JudgingRule, RuleId},
+    rules::results::Group,
+};
+
+use super::judging_queue::class;
 
 /// `JudgingRule`
 pub(crate) fn rule(o: &mut ObjectWriter<'_>, rule: &JudgingRule) {
@@ -17,4 +24,48 @@ pub(crate) fn rule(o: &mut ObjectWriter<'_>, rule: &JudgingRule) {
     o.str("createdAt", &rule.created_at.to_string());
     let stopped = rule.unregistered_at.map(|at| at.to_string());
     o.opt_str("unregisteredAt", stopped.as_deref());
+}
+
+/// `JudgingRuleResults`
+pub(crate) fn results(
+    o: &mut ObjectWriter<'_>,
+    rule: &RuleId,
+    since: Option<Timestamp>,
+    groups: &[Group],
+) {
+    o.str("ruleId", rule.as_str());
+    o.opt_str("since", since.map(|at| at.to_string()).as_deref());
+    o.array("groups", |a| {
+        groups.iter().for_each(|each| a.object(|o| group(o, each)));
+    });
+}
+
+/// `JudgingResultGroup`
+fn group(o: &mut ObjectWriter<'_>, group: &Group) {
+    o.u64("ruleVersion", group.rule_version.into());
+    match &group.agent_version {
+        Some(version) => o.str("agentVersion", version.as_str()),
+        None => o.null("agentVersion"),
+    }
+    o.u64("added", group.added);
+    o.u64("open", group.open);
+    o.u64("judged", group.judged);
+    o.u64("dismissed", group.dismissed);
+    o.u64("erased", group.erased);
+    o.u64("skippedByCap", group.skipped_by_cap);
+    o.u64("judgments", group.judgments);
+    o.u64("runsWithJudgments", group.runs_with_judgments);
+    match group.yes_share {
+        Some(share) => o.f64("yesShare", share),
+        None => o.null("yesShare"),
+    }
+    o.array("byClass", |a| {
+        for count in &group.by_class {
+            a.object(|o| {
+                class(o, count.class.as_ref());
+                o.u64("judgments", count.judgments);
+                o.u64("yes", count.yes);
+            });
+        }
+    });
 }

@@ -1,12 +1,13 @@
 //! The answers' JSON, as the API writes it: absent fields are left out, never `null`.
 
 pub(crate) mod judge_classes;
+pub(crate) mod judging_queue;
 pub(crate) mod judging_rules;
 pub(crate) mod judgments;
 
 use kindgi_core::{
     json::{ArrayWriter, ObjectWriter, Writer},
-    model::Page,
+    model::{Page, Position},
 };
 
 use crate::cursor::Binding;
@@ -21,10 +22,15 @@ pub(crate) fn page<T>(
         o.array("data", |a: &mut ArrayWriter<'_>| {
             page.rows.iter().for_each(|each| a.object(|o| row(o, each)));
         });
-        let next = page.next.as_ref().map(|next| binding.write(next));
-        o.bool("hasMore", next.is_some());
-        o.opt_str("nextCursor", next.as_deref());
+        next(o, page.next.as_ref(), binding);
     })
+}
+
+/// Whether more follows, and where it begins.
+fn next(o: &mut ObjectWriter<'_>, next: Option<&Position>, binding: &Binding) {
+    let cursor = next.map(|next| binding.write(next));
+    o.bool("hasMore", cursor.is_some());
+    o.opt_str("nextCursor", cursor.as_deref());
 }
 
 /// What became of removing or retiring something.

@@ -10,7 +10,7 @@ use http::Method;
 use http_body_util::Full;
 use tower::ServiceExt;
 
-use crate::common::{App, Gate, Trouble, judgment, rules};
+use crate::common::{App, Gate, Trouble, judgment, queue, rules};
 
 /// Whether a future is ready now.
 async fn is_ready<F: Future + Unpin>(future: &mut F) -> bool {
@@ -111,6 +111,8 @@ async fn every_kind_of_write_is_detached() {
     let judged = app.judge("judge", "run-1", "k").await;
     let class = app.class(r#"{"kind":"tenant"}"#, "n", "").await;
     let rule = app.rule("p1", "n", "").await;
+    app.queued("p1", &["open", "dismissed"]).await;
+    app.moved("admin", "dismissed", "dismiss", "").await.is(200);
     for (at, method, path, body) in [
         (
             "remove",
@@ -154,6 +156,18 @@ async fn every_kind_of_write_is_detached() {
             format!("{rule}/unregister"),
             String::new(),
         ),
+        (
+            "dismiss",
+            Method::POST,
+            format!("{}/open/dismiss", queue("p1")),
+            r#"{"reason":"x"}"#.to_owned(),
+        ),
+        (
+            "reopen",
+            Method::POST,
+            format!("{}/dismissed/reopen", queue("p1")),
+            String::new(),
+        ),
     ] {
         let gate = Gate::closed();
         app.host.faults.set(at, Trouble::Waits(gate.clone()));
@@ -180,6 +194,8 @@ async fn every_kind_of_write_is_detached() {
     assert_eq!(kept.shown("/sample"), "0.5");
     assert!(kept.raw("/unregisteredAt").is_some());
     assert_eq!(app.get("admin", &rules("p1")).await.column("name"), ["m"]);
+    assert_eq!(app.state("p1", "open").await, "dismissed");
+    assert_eq!(app.state("p1", "dismissed").await, "open");
 }
 
 #[tokio::test]

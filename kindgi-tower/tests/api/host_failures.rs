@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::common::{App, Trouble, class, judgment, project_scope, rule, rules};
+use crate::common::{App, Trouble, class, judgment, project_scope, queue, rule, rules};
 
 /// An app with a judgment and a class, and every operation with the methods it calls.
 async fn operations() -> (App, Vec<(Method, String, String, Vec<&'static str>)>) {
@@ -21,6 +21,8 @@ async fn operations() -> (App, Vec<(Method, String, String, Vec<&'static str>)>)
     let of_rule = app.rule("p1", "n", "").await;
     let (list, versions) = (rules("p1"), format!("{of_rule}/versions"));
     let wants = format!(r#""judgeClassId":"{of_project}""#);
+    app.queued("p1", &["open", "dismissed"]).await;
+    app.moved("admin", "dismissed", "dismiss", "").await.is(200);
     let operations = vec![
         get(
             "/v1/judgments".to_owned(),
@@ -95,6 +97,32 @@ async fn operations() -> (App, Vec<(Method, String, String, Vec<&'static str>)>)
             r#"{"sample":0.5}"#.to_owned(),
             vec!["project_exists", "allows", "rule", "append_rule_version"],
         ),
+        get(
+            format!("{of_rule}/results"),
+            vec!["authenticate", "project_exists", "allows", "rule_results"],
+        ),
+        get(
+            format!("{list}/preview?ruleId={}", id_of(&of_rule)),
+            vec!["project_exists", "allows", "rule", "last_ended"],
+        ),
+        get(
+            queue("p1"),
+            vec!["authenticate", "project_exists", "allows", "queue"],
+        ),
+        get(
+            format!("{}?forMe=true", queue("p1")),
+            vec!["project_exists", "allows", "wanted_classes", "queue"],
+        ),
+        post(
+            &format!("{}/open/dismiss", queue("p1")),
+            r#"{"reason":"x"}"#.to_owned(),
+            vec!["project_exists", "allows", "queue_item", "dismiss"],
+        ),
+        post(
+            &format!("{}/dismissed/reopen", queue("p1")),
+            String::new(),
+            vec!["project_exists", "allows", "queue_item", "reopen"],
+        ),
         post(
             &format!("{of_rule}/unregister"),
             String::new(),
@@ -107,6 +135,24 @@ async fn operations() -> (App, Vec<(Method, String, String, Vec<&'static str>)>)
         ),
     ];
     (app, operations)
+}
+
+fn id_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap()
+}
+
+/// All that can be read of what is written.
+async fn everything(app: &App) -> Vec<String> {
+    let mut bodies = Vec::new();
+    for path in [
+        "/v1/judgments".to_owned(),
+        "/v1/judge-classes".to_owned(),
+        rules("p1"),
+        queue("p1"),
+    ] {
+        bodies.push(app.get("admin", &path).await.is(200).body);
+    }
+    bodies
 }
 
 #[tokio::test]
@@ -148,6 +194,8 @@ async fn a_read_of_a_busy_store_is_503_with_retry_after_also_for_head() {
             "rule",
             "rules",
             "rule_versions",
+            "rule_results",
+            "queue",
         ] {
             app.host.faults.set(at, Trouble::Busy);
         }
@@ -160,11 +208,7 @@ async fn a_read_of_a_busy_store_is_503_with_retry_after_also_for_head() {
 #[tokio::test]
 async fn nothing_is_written_where_the_store_failed_before() {
     let (app, operations) = operations().await;
-    let before = (
-        app.get("admin", "/v1/judgments").await.body,
-        app.get("admin", "/v1/judge-classes").await.body,
-        app.get("admin", &rules("p1")).await.body,
-    );
+    let before = everything(&app).await;
     for (method, path, body, calls) in operations
         .iter()
         .filter(|(method, ..)| method != Method::GET)
@@ -177,12 +221,7 @@ async fn nothing_is_written_where_the_store_failed_before() {
             app.host.faults.clear();
         }
     }
-    let after = (
-        app.get("admin", "/v1/judgments").await.body,
-        app.get("admin", "/v1/judge-classes").await.body,
-        app.get("admin", &rules("p1")).await.body,
-    );
-    assert_eq!(after, before);
+    assert_eq!(everything(&app).await, before);
 }
 
 #[tokio::test]

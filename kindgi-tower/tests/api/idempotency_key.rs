@@ -2,7 +2,7 @@
 
 use http::{HeaderValue, Method};
 
-use crate::common::{Answer, App, class, judgment, rule, rules};
+use crate::common::{Answer, App, class, judgment, queue, rule, rules};
 
 const KEY: &str = "idempotency-key";
 
@@ -20,7 +20,7 @@ async fn with(app: &App, method: Method, path: &str, body: &str, keys: &[&[u8]])
 async fn a_key_of_1_to_255_visible_ascii_characters_is_taken_everywhere() {
     let app = App::new();
     let long = [b'~'; 255];
-    for key in [b"k".as_slice(), b"!", &long] {
+    for key in [b"k".as_slice(), b"!!", &long] {
         let judgment = with(
             &app,
             Method::POST,
@@ -58,6 +58,12 @@ async fn a_key_of_1_to_255_visible_ascii_characters_is_taken_everywhere() {
         let path = rules("p1");
         let made = with(&app, Method::POST, &path, &rule("n", ""), &[key]).await;
         let path = format!("{path}/{}", made.is(201).text("/ruleId"));
+        let run = format!("run-{}", key.len());
+        app.queued("p1", &[&run]).await;
+        for how in ["dismiss", "reopen"] {
+            let path = format!("{}/{run}/{how}", queue("p1"));
+            with(&app, Method::POST, &path, "{}", &[key]).await.is(200);
+        }
         let answer = with(&app, Method::PATCH, &path, r#"{"sample":0.5}"#, &[key]).await;
         answer.is(200);
         let path = format!("{path}/unregister");
@@ -84,6 +90,8 @@ async fn any_other_key_or_a_second_one_is_bad_input_and_nothing_is_done() {
         &[b"a", b"b"],
         &[b"", b"a"],
     ];
+    app.queued("p1", &["open", "dismissed"]).await;
+    app.moved("admin", "dismissed", "dismiss", "").await.is(200);
     let requests = [
         (
             Method::POST,
@@ -121,6 +129,16 @@ async fn any_other_key_or_a_second_one_is_bad_input_and_nothing_is_done() {
             format!("{kept_rule}/unregister"),
             String::new(),
         ),
+        (
+            Method::POST,
+            format!("{}/open/dismiss", queue("p1")),
+            r#"{"reason":"x"}"#.to_owned(),
+        ),
+        (
+            Method::POST,
+            format!("{}/dismissed/reopen", queue("p1")),
+            String::new(),
+        ),
     ];
     for keys in wrong {
         for (method, path, body) in &requests {
@@ -133,6 +151,9 @@ async fn any_other_key_or_a_second_one_is_bad_input_and_nothing_is_done() {
     assert_eq!(classes.ids(), [class_id]);
     assert_eq!(classes.shown("/data/0/weight"), "2");
     assert_eq!(app.get("admin", &rules("p1")).await.column("name"), ["n"]);
+    for state in ["open", "dismissed"] {
+        assert_eq!(app.state("p1", state).await, state);
+    }
 }
 
 #[tokio::test]
@@ -171,6 +192,13 @@ async fn the_key_comes_after_the_shape_and_before_existence() {
     let path = format!("{path}/unregister");
     let answer = with(&app, Method::POST, &path, "", &[b""]).await;
     answer.refused_at("bad-input", "Idempotency-Key");
+    for how in ["dismiss", "reopen"] {
+        let path = format!("{}/none/{how}", queue("x"));
+        let answer = with(&app, Method::POST, &path, "[]", &[b""]).await;
+        answer.refused_at("bad-input", "");
+        let answer = with(&app, Method::POST, &path, "", &[b""]).await;
+        answer.refused_at("bad-input", "Idempotency-Key");
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Who may do what: what the caller may not read is 404, what they may only read is 403.
 
-use crate::common::{App, agent_scope, class, judgment, project_scope, rule, rules};
+use crate::common::{App, agent_scope, class, judgment, project_scope, queue, rule, rules};
 
 const RIGHTS: &[&str] = &[
     "read:p1", "judge:p1", "write:p1", "admin:p1", "read:p2", "admin",
@@ -123,15 +123,22 @@ async fn every_operation_needs_exactly_its_rights() {
             check(&app, "POST", create, &class(&scope, "m", ""), may).await;
         }
         check_rules(&app, read, has("write:p1")).await;
+        check_queue(&app, read, has("write:p1")).await;
     }
 }
 
 async fn check_rules(app: &App, read: bool, write: bool) {
     let path = app.rule("p1", "n", "").await;
     let hidden = "project-not-found";
-    let (list, versions) = (rules("p1"), format!("{path}/versions"));
-    for path in [&list, &path, &versions] {
-        check(app, "GET", path, "", expected(read, true, hidden, 200)).await;
+    let list = rules("p1");
+    for path in [
+        list.clone(),
+        path.clone(),
+        format!("{path}/versions"),
+        format!("{path}/results"),
+        format!("{list}/preview"),
+    ] {
+        check(app, "GET", &path, "", expected(read, true, hidden, 200)).await;
     }
     let may = expected(read, write, hidden, 201);
     check(app, "POST", &list, &rule("m", ""), may).await;
@@ -142,6 +149,31 @@ async fn check_rules(app: &App, read: bool, write: bool) {
     }
     let may = expected(read, write, hidden, 200);
     check(app, "POST", &format!("{path}/unregister"), "", may).await;
+}
+
+async fn check_queue(app: &App, read: bool, write: bool) {
+    app.rule("p1", "n", "").await;
+    app.queued("p1", &["open", "dismissed", "judged"]).await;
+    app.moved("admin", "dismissed", "dismiss", "").await.is(200);
+    app.judge("admin", "judged", "k").await;
+    let (list, hidden) = (queue("p1"), "project-not-found");
+    check(app, "GET", &list, "", expected(read, true, hidden, 200)).await;
+    if read {
+        let shown = app.get("ann", &list).await.shown("/data/0/can");
+        assert_eq!(shown, format!(r#"{{"dismiss":{write},"reopen":{write}}}"#));
+    }
+    for (run, how) in [("open", "dismiss"), ("dismissed", "reopen")] {
+        // What isn't there comes before the permission, and that before the state.
+        let path = format!("{list}/none/{how}");
+        let may = expected(read, true, hidden, 0).and(Err("judging-item-not-found"));
+        check(app, "POST", &path, "", may).await;
+        let path = format!("{list}/judged/{how}");
+        let may = expected(read, write, hidden, 0).and(Err("judging-item-not-open"));
+        check(app, "POST", &path, "", may).await;
+        let path = format!("{list}/{run}/{how}");
+        let may = expected(read, write, hidden, 200);
+        check(app, "POST", &path, "", may).await;
+    }
 }
 
 #[tokio::test]
@@ -178,9 +210,25 @@ async fn rights_on_one_project_are_none_on_another() {
         [""; 0]
     );
     let path = app.rule("p2", "n", "").await;
-    for path in [rules("p2"), path.clone(), format!("{path}/versions")] {
+    app.queued("p2", &["run-9"]).await;
+    for path in [
+        rules("p2"),
+        path.clone(),
+        format!("{path}/versions"),
+        format!("{path}/results"),
+        format!("{}/preview", rules("p2")),
+        queue("p2"),
+    ] {
         app.get("ann", &path).await.refused("project-not-found");
     }
+    for how in ["dismiss", "reopen"] {
+        let path = format!("{}/run-9/{how}", queue("p2"));
+        let answer = app.post("ann", &path, "").await;
+        answer.refused("project-not-found");
+        let answer = app.moved("ann", "run-9", how, "").await;
+        answer.refused("judging-item-not-found");
+    }
+    assert_eq!(app.state("p2", "run-9").await, "open");
     let answer = app.post("ann", &rules("p2"), &rule("m", "")).await;
     answer.refused("project-not-found");
     let answer = app.patch("ann", &path, r#"{"name":"m"}"#).await;
@@ -189,7 +237,12 @@ async fn rights_on_one_project_are_none_on_another() {
     answer.refused("project-not-found");
     // Nor is the rule one of a project that may be read.
     let elsewhere = path.replace("/p2/", "/p1/");
-    for path in [elsewhere.clone(), format!("{elsewhere}/versions")] {
+    for path in [
+        elsewhere.clone(),
+        format!("{elsewhere}/versions"),
+        format!("{elsewhere}/results"),
+        elsewhere.replacen("rules/", "rules/preview?ruleId=", 1),
+    ] {
         let answer = app.get("ann", &path).await;
         answer.refused("judging-rule-not-found");
     }
@@ -255,6 +308,20 @@ async fn an_unreadable_thing_answers_as_one_that_doesnt_exist() {
         app.get("judge", &format!("{}/none", rules("p1")))
             .await
             .refused("judging-rule-not-found"),
+    );
+    app.queued("p2", &["run-9"]).await;
+    let dismiss = |project, run| format!("{}/{run}/dismiss", queue(project));
+    same(
+        app.post("judge", &dismiss("p2", "run-9"), "").await,
+        app.post("judge", &dismiss("x", "run-9"), "")
+            .await
+            .refused("project-not-found"),
+    );
+    same(
+        app.post("judge", &dismiss("p1", "run-9"), "").await,
+        app.post("judge", &dismiss("p1", "none"), "")
+            .await
+            .refused("judging-item-not-found"),
     );
 }
 

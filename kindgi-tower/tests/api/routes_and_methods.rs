@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use crate::common::{App, rule, rules};
+use crate::common::{App, queue, rule, rules};
 
 /// A path, and its methods.
 const PATHS: &[(&str, &str)] = &[
@@ -16,6 +16,12 @@ const PATHS: &[(&str, &str)] = &[
     ("/v1/projects/p1/judging-rules/x", "GET, HEAD, PATCH"),
     ("/v1/projects/p1/judging-rules/x/unregister", "POST"),
     ("/v1/projects/p1/judging-rules/x/versions", "GET, HEAD"),
+    ("/v1/projects/p1/judging-rules/x/results", "GET, HEAD"),
+    ("/v1/projects/p1/judging-rules/preview", "GET, HEAD"),
+    ("/v1/projects/p1/judging-rules/preview/results", "GET, HEAD"),
+    ("/v1/projects/p1/judging-queue", "GET, HEAD"),
+    ("/v1/projects/p1/judging-queue/x/dismiss", "POST"),
+    ("/v1/projects/p1/judging-queue/x/reopen", "POST"),
 ];
 
 #[tokio::test]
@@ -82,6 +88,30 @@ async fn an_unknown_path_a_trailing_slash_and_an_empty_segment_are_404() {
         "/v1/projects/p1/judging-rules/x/",
         "/v1/projects/p1/judging-rules/x/versions/",
         "/v1/projects/p1/judging-rules/x/versions/1",
+        "/v1/projects/p1/judging-rules/x/results/",
+        "/v1/projects/p1/judging-rules//results",
+        "/v1/projects//judging-rules/x/results",
+        "/v1/projects//judging-rules/preview",
+        "/v1/projects/p1/judging-rules//preview",
+        "/v1/projects/p1/judging-rules/preview/",
+        "/v1/projects/judging-rules/preview",
+        "/v1/projects/judging-queue",
+        "/v1/projects//judging-queue",
+        "/v1/projects//judging-queue/",
+        "/v1/projects//judging-queue/x/dismiss",
+        "/v1/projects//judging-queue/x/reopen",
+        "/v1/projects/p1//judging-queue",
+        "/v1/projects/p1/judging-queue/",
+        "/v1/projects/p1/judging-queue/x",
+        "/v1/projects/p1/judging-queue//dismiss",
+        "/v1/projects/p1/judging-queue//reopen",
+        "/v1/projects/p1/judging-queue/dismiss",
+        "/v1/projects/p1/judging-queue/x/",
+        "/v1/projects/p1/judging-queue/x/dismiss/",
+        "/v1/projects/p1/judging-queue/x/y/dismiss",
+        "/v1/projects/p1/judging-queue/x/Dismiss",
+        "/v1/projects/p1/judging-queue/x%2Fdismiss",
+        "/v1/projects/p1/judging%2Dqueue",
         "/v1/projects/p1//judging-rules",
         "/v1/projects/p1%2Fjudging-rules",
         "/v1/judgments%2Fx",
@@ -124,12 +154,26 @@ async fn an_id_is_decoded_once_and_an_encoded_slash_belongs_to_it() {
             .await
             .refused("judgment-not-found");
         let path = format!("{}/{id}", rules("p1"));
-        for path in [path.clone(), format!("{path}/versions")] {
+        for path in [
+            path.clone(),
+            format!("{path}/versions"),
+            format!("{path}/results"),
+        ] {
             let answer = app.get("judge", &path).await;
             answer.refused("judging-rule-not-found");
         }
-        let answer = app.get("admin", &rules(id)).await;
-        answer.refused("project-not-found");
+        for path in [rules(id), format!("{}/preview", rules(id)), queue(id)] {
+            let answer = app.get("admin", &path).await;
+            answer.refused("project-not-found");
+        }
+        for how in ["dismiss", "reopen"] {
+            let path = format!("{}/{id}/{how}", queue("p1"));
+            let answer = app.post("admin", &path, "").await;
+            answer.refused("judging-item-not-found");
+            let path = format!("{}/x/{how}", queue(id));
+            let answer = app.post("admin", &path, "").await;
+            answer.refused("project-not-found");
+        }
     }
 }
 
@@ -206,8 +250,8 @@ async fn an_id_that_is_no_text_of_1_to_256_characters_is_bad_input() {
             (format!("{}/x", rules(id)), "projectId"),
             (format!("{}/{id}", rules("p1")), "ruleId"),
         ] {
-            let versions = format!("{root}/versions");
-            for path in [&root, &versions] {
+            let (versions, results) = (format!("{root}/versions"), format!("{root}/results"));
+            for path in [&root, &versions, &results] {
                 app.get("admin", path).await.refused_at("bad-input", name);
             }
             let unregister = format!("{root}/unregister");
@@ -216,8 +260,19 @@ async fn an_id_that_is_no_text_of_1_to_256_characters_is_bad_input() {
             let answer = app.patch("admin", &root, "{}").await;
             answer.refused_at("bad-input", name);
         }
-        let answer = app.get("admin", &rules(id)).await;
-        answer.refused_at("bad-input", "projectId");
+        for path in [rules(id), format!("{}/preview", rules(id)), queue(id)] {
+            let answer = app.get("admin", &path).await;
+            answer.refused_at("bad-input", "projectId");
+        }
+        for how in ["dismiss", "reopen"] {
+            for (path, name) in [
+                (format!("{}/{id}/{how}", queue("p1")), "runId"),
+                (format!("{}/x/{how}", queue(id)), "projectId"),
+            ] {
+                let answer = app.post("admin", &path, "").await;
+                answer.refused_at("bad-input", name);
+            }
+        }
         let answer = app.post("admin", &rules(id), &rule("n", "")).await;
         answer.refused_at("bad-input", "projectId");
     }
@@ -244,6 +299,14 @@ async fn head_answers_as_get_does_without_the_body() {
         rule.clone(),
         format!("{rule}/versions"),
         format!("{}/none/versions", rules("p1")),
+        format!("{rule}/results"),
+        format!("{}/none/results", rules("p1")),
+        format!("{}/preview?last=5", rules("p1")),
+        format!("{}/preview?last=0", rules("p1")),
+        queue("p1"),
+        format!("{}?limit=0", queue("p1")),
+        format!("{}?forMe=maybe", queue("p1")),
+        queue("x"),
         "/v1/none".to_owned(),
     ] {
         let get = app.get("judge", &path).await;

@@ -2,7 +2,7 @@
 
 use kindgi_core::model::Principal;
 
-use crate::common::{App, OUTPUT, class, finished, id, judgment, rules};
+use crate::common::{App, OUTPUT, class, finished, id, judgment, queue, rules};
 
 /// With `eve`, who may do everything in the tenant `other`.
 fn app() -> App {
@@ -77,7 +77,19 @@ async fn what_another_tenant_has_is_as_if_it_didnt_exist() {
     let rule = app.rule("p1", "n", "").await;
     let versions = format!("{rule}/versions");
     let unregister = format!("{rule}/unregister");
-    for path in [&rule, &versions] {
+    app.queued("p1", &["run-9"]).await;
+    let theirs = app.get("eve", &queue("p1")).await.is(200);
+    assert_eq!(theirs.body, r#"{"data":[],"hasMore":false,"total":0}"#);
+    for how in ["dismiss", "reopen"] {
+        let answer = app.moved("eve", "run-9", how, "").await;
+        answer.refused("judging-item-not-found");
+    }
+    assert_eq!(app.state("p1", "run-9").await, "open");
+    let preview = format!("{}/preview", rules("p1"));
+    let theirs = app.get("eve", &preview).await.is(200);
+    assert_eq!(theirs.body, r#"{"considered":0,"matched":0}"#);
+    let by_rule = rule.replacen("rules/", "rules/preview?ruleId=", 1);
+    for path in [&rule, &versions, &format!("{rule}/results"), &by_rule] {
         let answer = app.get("eve", path).await;
         answer.refused("judging-rule-not-found");
     }

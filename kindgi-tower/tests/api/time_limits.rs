@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 
-use crate::common::{App, Gate, Trouble, judgment};
+use crate::common::{App, Gate, Trouble, judgment, queue, rules};
 
 fn app() -> App {
     App::with(|builder| {
@@ -27,6 +27,34 @@ async fn a_read_without_an_answer_is_busy() {
         app.host.faults.clear();
     }
     app.get("judge", "/v1/judgments").await.is(200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_preview_of_a_host_that_cant_say_its_runs_is_busy() {
+    let app = app();
+    let path = format!("{}/preview", rules("p1"));
+    app.host
+        .faults
+        .set("last_ended", Trouble::Waits(Gate::closed()));
+    app.get("judge", &path).await.refused("database-busy");
+    app.host.faults.clear();
+    app.get("judge", &path).await.is(200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dismissal_without_an_answer_is_a_server_error_and_gives_its_turn_back() {
+    let app = app();
+    app.rule("p1", "n", "").await;
+    app.queued("p1", &["r"]).await;
+    app.host
+        .faults
+        .set("dismiss", Trouble::Waits(Gate::closed()));
+    let path = format!("{}/r/dismiss", queue("p1"));
+    let answer = app.post("admin", &path, "").await;
+    answer.refused("internal-server-error");
+    app.service.drained().await;
+    app.host.faults.clear();
+    app.post("admin", &path, "").await.is(200);
 }
 
 #[tokio::test(start_paused = true)]

@@ -37,6 +37,11 @@ pub(crate) fn rules(project: &str) -> String {
     format!("/v1/projects/{project}/judging-rules")
 }
 
+/// The path of a project's judging queue.
+pub(crate) fn queue(project: &str) -> String {
+    format!("/v1/projects/{project}/judging-queue")
+}
+
 pub(crate) fn project_scope(project: &str) -> String {
     format!(r#"{{"kind":"project","projectId":{}}}"#, quoted(project))
 }

@@ -2,22 +2,25 @@
 
 use std::{
     collections::HashMap,
+    num::NonZeroU16,
     panic::resume_unwind,
     sync::{Arc, Mutex},
 };
 
 use async_trait::async_trait;
 use kindgi_core::{
-    HostError, MemoryStore, StoreError,
+    HostError, MemoryStore, StoreError, Timestamp,
     model::{
-        JudgeClass, JudgeClassId, JudgingRule, Judgment, JudgmentId, JudgmentWithCopies, PageSize,
-        ProjectId, Readable, RuleId, RunCopy, RunId, TenantId,
+        DismissReason, EndedRun, JudgeClass, JudgeClassId, JudgingRule, Judgment, JudgmentId,
+        JudgmentWithCopies, PageSize, ParticipantId, PrincipalRef, ProjectId, QueueItem, Readable,
+        RuleId, RunCopy, RunId, TenantId,
     },
     store::{
-        Applied, ClassAt, ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore,
+        Applied, Candidate, ClassAt, ClassCreated, ClassFilter, ClassReplaced, EnabledRules,
+        ItemMoved, JudgeClassStore, JudgedRun, JudgedRunFilter, JudgingQueueStore,
         JudgingRuleStore, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle,
-        ListedRule, NewJudgment, Recorded, Revised, RuleAppended, RuleStopped, Slice, StoreResult,
-        Write,
+        ListedRule, NewJudgment, PurgePosition, Purged, QueueFilter, QueueSlice, Recorded, Revised,
+        RuleAppended, RuleResults, RuleStopped, Slice, StoreResult, Taken, Write,
     },
 };
 use tokio::sync::Semaphore;
@@ -280,6 +283,93 @@ impl JudgingRuleStore for FaultyStore {
             .rule_versions(tenant, project, id, before, limit)
             .await
     }
+
+    async fn enabled_rules(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<EnabledRules> {
+        self.faults.store("enabled_rules").await?;
+        self.inner.enabled_rules(tenant, project).await
+    }
+
+    async fn wanted_classes(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+    ) -> StoreResult<Vec<JudgeClass>> {
+        self.faults.store("wanted_classes").await?;
+        self.inner.wanted_classes(tenant, project).await
+    }
+}
+
+#[async_trait]
+impl JudgingQueueStore for FaultyStore {
+    async fn take(
+        &self,
+        write: Write<'_>,
+        run: &EndedRun,
+        rules: u64,
+        candidates: &[Candidate],
+    ) -> StoreResult<Taken> {
+        self.faults.store("take").await?;
+        self.inner.take(write, run, rules, candidates).await
+    }
+
+    async fn dismiss(
+        &self,
+        write: Write<'_>,
+        project: &ProjectId,
+        run: &RunId,
+        by: &PrincipalRef,
+        reason: Option<&DismissReason>,
+    ) -> StoreResult<Applied<ItemMoved>> {
+        self.faults.store("dismiss").await?;
+        self.inner.dismiss(write, project, run, by, reason).await
+    }
+
+    async fn reopen(
+        &self,
+        write: Write<'_>,
+        project: &ProjectId,
+        run: &RunId,
+        by: &PrincipalRef,
+    ) -> StoreResult<Applied<ItemMoved>> {
+        self.faults.store("reopen").await?;
+        self.inner.reopen(write, project, run, by).await
+    }
+
+    async fn queue_item(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        run: &RunId,
+    ) -> StoreResult<Option<QueueItem>> {
+        self.faults.store("queue_item").await?;
+        self.inner.queue_item(tenant, project, run).await
+    }
+
+    async fn queue(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        filter: &QueueFilter,
+        keyset: Option<&Keyset>,
+    ) -> StoreResult<QueueSlice> {
+        self.faults.store("queue").await?;
+        self.inner.queue(tenant, project, filter, keyset).await
+    }
+
+    async fn rule_results(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        rule: &RuleId,
+        since: Option<Timestamp>,
+    ) -> StoreResult<Option<RuleResults>> {
+        self.faults.store("rule_results").await?;
+        self.inner.rule_results(tenant, project, rule, since).await
+    }
 }
 
 #[async_trait]
@@ -292,5 +382,37 @@ impl Lifecycle for FaultyStore {
     async fn is_erased(&self, tenant: &TenantId, run: &RunId) -> StoreResult<bool> {
         self.faults.store("is_erased").await?;
         self.inner.is_erased(tenant, run).await
+    }
+
+    async fn erase_participant(
+        &self,
+        write: Write<'_>,
+        participant: &ParticipantId,
+        pseudonym: &ParticipantId,
+    ) -> StoreResult<u64> {
+        self.faults.store("erase_participant").await?;
+        let inner = &self.inner;
+        inner.erase_participant(write, participant, pseudonym).await
+    }
+
+    async fn purge(
+        &self,
+        write: Write<'_>,
+        before: Timestamp,
+        from: Option<&PurgePosition>,
+        limit: NonZeroU16,
+    ) -> StoreResult<Purged> {
+        self.faults.store("purge").await?;
+        self.inner.purge(write, before, from, limit).await
+    }
+
+    async fn judged_runs(
+        &self,
+        tenant: &TenantId,
+        filter: &JudgedRunFilter,
+        keyset: &Keyset,
+    ) -> StoreResult<Slice<JudgedRun>> {
+        self.faults.store("judged_runs").await?;
+        self.inner.judged_runs(tenant, filter, keyset).await
     }
 }

@@ -8,9 +8,10 @@ use std::{
 use async_trait::async_trait;
 use kindgi_core::{
     HostError,
-    host::{ContextCapture, Directory, Permission, Permissions, Runs},
+    host::{ContextCapture, Directory, Permission, Permissions, RecentRuns, Runs},
     model::{
-        OrgId, Principal, PrincipalKind, ProjectId, Readable, Run, RunContext, RunId, TenantId,
+        EndedRun, OrgId, Principal, PrincipalKind, ProjectId, Readable, Run, RunContext, RunId,
+        TenantId,
     },
 };
 use kindgi_tower::{AuthError, Authenticator};
@@ -25,7 +26,7 @@ pub(crate) enum Known {
     Revoked,
 }
 
-/// Runs, people and what they may, projects and organisations, contexts.
+/// Runs, those that ended, people and what they may, projects and organisations, contexts.
 #[derive(Default)]
 pub(crate) struct Host {
     pub(crate) faults: Faults,
@@ -37,6 +38,8 @@ struct State {
     tokens: HashMap<String, Known>,
     rights: HashMap<(TenantId, PrincipalKind, String), BTreeSet<String>>,
     runs: HashMap<(TenantId, RunId), Run>,
+    /// The one that ended last is the last one.
+    ended: Vec<(TenantId, EndedRun)>,
     orgs: HashMap<(TenantId, OrgId), BTreeSet<ProjectId>>,
     context: Option<RunContext>,
 }
@@ -58,6 +61,11 @@ impl Host {
 
     pub(crate) fn run_of(&self, tenant: &str, run: Run) {
         self.state(|s| s.runs.insert((id(tenant), run.id.clone()), run));
+    }
+
+    /// A run that ended.
+    pub(crate) fn ended(&self, tenant: &str, run: EndedRun) {
+        self.state(|s| s.ended.push((id(tenant), run)));
     }
 
     pub(crate) fn org(&self, tenant: &str, org: &str, projects: &[&str]) {
@@ -103,6 +111,25 @@ impl Runs for Host {
     async fn run(&self, tenant: &TenantId, id: &RunId) -> Result<Option<Run>, HostError> {
         self.faults.host("run").await?;
         Ok(self.state(|s| s.runs.get(&(tenant.clone(), id.clone())).cloned()))
+    }
+}
+
+#[async_trait]
+impl RecentRuns for Host {
+    async fn last_ended(
+        &self,
+        tenant: &TenantId,
+        project: &ProjectId,
+        last: u16,
+    ) -> Result<Vec<EndedRun>, HostError> {
+        self.faults.host("last_ended").await?;
+        Ok(self.state(|s| {
+            let own = s.ended.iter().rev().filter(|(of, run)| {
+                let counts = run.top_level && !run.replay;
+                of == tenant && run.project == *project && counts
+            });
+            own.take(last.into()).map(|(_, run)| run.clone()).collect()
+        }))
     }
 }
 

@@ -12,17 +12,17 @@ use http::{Method, Request, header};
 use http_body::Body;
 use http_body_util::{BodyExt, Full};
 use kindgi_core::{
-    BoxError, MemoryStore,
+    BoxError, Clock, MemoryStore,
     clock::ManualClock,
-    engine::Engine,
-    model::{InvalidText, Principal, Run, RunId, Subject, TenantId},
+    engine::{Engine, Told},
+    model::{EndedRun, InvalidText, Principal, Run, RunId, RunStatus, Subject, TenantId},
 };
 use kindgi_tower::{KindgiService, KindgiServiceBuilder};
 use tower::ServiceExt;
 
 pub(crate) use self::{
     answer::Answer,
-    bodies::{agent_scope, class, judgment, project_scope, quoted, raw, rule, rules},
+    bodies::{agent_scope, class, judgment, project_scope, queue, quoted, raw, rule, rules},
     faults::{FaultyStore, Gate, Trouble},
     host::{Host, Known},
 };
@@ -67,6 +67,7 @@ impl App {
         let store = FaultyStore::new(MemoryStore::new(), host.faults.clone());
         let mut engine = Engine::builder(store, Arc::clone(&host), Arc::clone(&host))
             .context_capture(Arc::clone(&host))
+            .recent_runs(Arc::clone(&host))
             .clock(Arc::clone(&clock));
         if directory {
             engine = engine.directory(Arc::clone(&host));
@@ -192,6 +193,61 @@ impl App {
         let rules = rules(project);
         let made = self.post("admin", &rules, &rule(name, more)).await.is(201);
         format!("{rules}/{}", made.text("/ruleId"))
+    }
+
+    /// A run of the agent that ends now, and well.
+    pub(crate) fn ended(&self, run: &str, project: &str) -> EndedRun {
+        let subject = agent_run(run, project).subject;
+        EndedRun::new(id(run), id(project), subject, self.clock.now())
+    }
+
+    /// Ends a run as the host does: it can be judged if it went well, and the rules are told.
+    pub(crate) async fn end(&self, run: EndedRun) -> Told {
+        let mut own = Run::new(run.id.clone(), run.project.clone(), run.subject.clone());
+        if run.status == RunStatus::Completed {
+            own = own.completed_with(raw(OUTPUT));
+        }
+        self.run(own);
+        self.host.ended(TENANT, run.clone());
+        let told = self.engine.run_ended(&id::<TenantId>(TENANT), &run).await;
+        told.unwrap()
+    }
+
+    /// Ends runs of the agent, each of which some rule takes.
+    pub(crate) async fn queued(&self, project: &str, runs: &[&str]) {
+        for run in runs {
+            let told = self.end(self.ended(run, project)).await;
+            assert!(matches!(told, Told::Queued(_)), "{run}: {told:?}");
+        }
+    }
+
+    /// The text at a pointer into a run's one item in a project's queue.
+    pub(crate) async fn item(&self, project: &str, run: &str, pointer: &str) -> String {
+        let path = format!("{}?limit=100", queue(project));
+        let page = self.get("admin", &path).await.is(200);
+        let runs = page.column("runId");
+        let at: Vec<usize> = (0..runs.len()).filter(|at| runs[*at] == run).collect();
+        assert_eq!(at.len(), 1, "{run}: {}", page.body);
+        page.shown(&format!("/data/{}{pointer}", at[0]))
+    }
+
+    /// Where a run's item is.
+    pub(crate) async fn state(&self, project: &str, run: &str) -> String {
+        let state = self.item(project, run, "/state").await;
+        state.trim_matches('"').to_owned()
+    }
+
+    /// Dismisses or reopens a run's item.
+    pub(crate) async fn moved(&self, token: &str, run: &str, how: &str, body: &str) -> Answer {
+        let path = format!("{}/{run}/{how}", queue("p1"));
+        self.post(token, &path, body).await
+    }
+
+    /// Judges a run under a class.
+    pub(crate) async fn judge_under(&self, token: &str, run: &str, class: &str) -> String {
+        let body =
+            judgment(run, "k", "").replacen('{', &format!(r#"{{"judgeClassId":"{class}","#), 1);
+        self.record(token, &body).await.is(201).text("/id")
     }
 
     /// The ids of a list's first page.

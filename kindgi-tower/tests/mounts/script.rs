@@ -2,7 +2,7 @@
 
 use crate::{
     client::{Answer, Body, send},
-    host::{OUTPUT, TOKEN},
+    host::{OUTPUT, PROJECT, QUEUED, TOKEN},
     mount::{MAX_BODY, Mounted},
 };
 
@@ -13,6 +13,7 @@ pub(crate) fn answers(mounted: &Mounted) -> Vec<Answer> {
         mounted,
         answers: Vec::new(),
     };
+    the_queue(&mut session);
     judge_and_read_back(&mut session);
     ids_in_the_path(&mut session);
     queries(&mut session);
@@ -75,6 +76,62 @@ impl Session<'_> {
         self.answers.push(answer.clone());
         answer
     }
+}
+
+fn the_queue(session: &mut Session<'_>) {
+    let queue = format!("/v1/projects/{PROJECT}/judging-queue");
+    let rules = format!("/v1/projects/{PROJECT}/judging-rules");
+    let page = session.get(&format!("{queue}?limit=1&state=open"), 200);
+    assert_eq!(field(&page.body, "runId"), QUEUED[0], "{page:?}");
+    assert!(page.body.ends_with(r#""total":3}"#), "{page:?}");
+    let cursor = field(&page.body, "nextCursor");
+    let rest = session.get(&format!("{queue}?state=open&cursor={cursor}"), 200);
+    assert_eq!(rest.body.matches(r#""runId":"run-"#).count(), 2, "{rest:?}");
+    let total = session.get(&format!("{queue}?limit=0&forMe=true"), 200);
+    assert_eq!(total.body, r#"{"data":[],"hasMore":false,"total":3}"#);
+    let none = format!("{queue}?addedAfter=2026-01-01T01:00:00.001%2B01:00&limit=0");
+    let none = session.get(&none, 200);
+    assert_eq!(none.body, r#"{"data":[],"hasMore":false,"total":0}"#);
+    session.get(&format!("{queue}?addedAfter=2026-01-01T00:00:00"), 400);
+
+    let first = format!("{queue}/run%201%2F%C3%A4");
+    let reason = Body::Sized(r#"{"reason":"not for us"}"#);
+    session.send(
+        "POST",
+        &format!("{first}/dismiss"),
+        &Body::Chunked(&[r#"{"reason""#]),
+        400,
+    );
+    let item = session.send("POST", &format!("{first}/dismiss"), &reason, 200);
+    assert_eq!(field(&item.body, "reason"), "not for us");
+    session.send("POST", &format!("{first}/dismiss"), &reason, 409);
+    session.send("POST", &format!("{first}/reopen"), &Body::None, 200);
+    session.send(
+        "POST",
+        &format!("{queue}/none/reopen"),
+        &Body::Sized("{}"),
+        404,
+    );
+    session.send(
+        "POST",
+        &format!("{queue}/run%201/%C3%A4/reopen"),
+        &Body::None,
+        404,
+    );
+
+    let list = session.get(&rules, 200);
+    let rule = field(&list.body, "ruleId");
+    let results = format!("{rules}/{rule}/results?since=2026-01-01T02:00:00%2B02:00");
+    let results = session.get(&results, 200);
+    assert_eq!(field(&results.body, "since"), "2026-01-01T00:00:00.000Z");
+    assert!(
+        results.body.contains(r#""added":3,"open":3,"#),
+        "{results:?}"
+    );
+    let preview = format!("{rules}/preview?agentIds=acme.matcher%2Cother&last=2&ruleId={rule}");
+    let preview = session.get(&preview, 200);
+    assert_eq!(preview.body, r#"{"considered":2,"matched":2}"#);
+    session.send("HEAD", &format!("{rules}/preview"), &Body::None, 200);
 }
 
 fn judge_and_read_back(session: &mut Session<'_>) {
@@ -212,6 +269,9 @@ fn other_routes(session: &mut Session<'_>) {
         "/v1/judgments//unregister",
         "/v1/Judgments",
         "/v1/judge%2Dclasses",
+        "/v1/projects//judging-queue",
+        "/v1/projects/x/judging-queue//dismiss",
+        "/v1/projects/x/judging-rules/preview/",
     ] {
         let answer = session.get(path, 404);
         assert_eq!(field(&answer.body, "code"), "not-found", "{answer:?}");
@@ -223,6 +283,9 @@ fn other_routes(session: &mut Session<'_>) {
         ("GET", "/v1/judgments/x/unregister", "POST"),
         ("HEAD", "/v1/judgments/x/unregister", "POST"),
         ("BREW", "/v1/judgments", "GET, HEAD, POST"),
+        ("PATCH", "/v1/projects/x/judging-rules/preview", "GET, HEAD"),
+        ("POST", "/v1/projects/x/judging-queue", "GET, HEAD"),
+        ("GET", "/v1/projects/x/judging-queue/y/dismiss", "POST"),
     ] {
         let answer = session.send(method, path, &Body::None, 405);
         assert_eq!(answer.header("allow"), Some(allow), "{answer:?}");

@@ -20,6 +20,11 @@ const PATHS: &[&str] = &[
     "/v1/projects/p1/judging-rules/x",
     "/v1/projects/p1/judging-rules/x/unregister",
     "/v1/projects/p1/judging-rules/x/versions",
+    "/v1/projects/p1/judging-rules/x/results",
+    "/v1/projects/p1/judging-rules/preview",
+    "/v1/projects/p1/judging-queue",
+    "/v1/projects/p1/judging-queue/x/dismiss",
+    "/v1/projects/p1/judging-queue/x/reopen",
 ];
 const METHODS: &[&str] = &["GET", "HEAD", "POST", "PATCH"];
 const HEADERS: &[&str] = &[
@@ -72,6 +77,30 @@ fn query() -> impl Strategy<Value = String> {
         "a",
         "%c3%a9",
         "inherit",
+        "state",
+        "ruleId",
+        "forMe",
+        "addedAfter",
+        "closedAfter",
+        "since",
+        "agentIds",
+        "flowIds",
+        "versions",
+        "status",
+        "includeDryRuns",
+        "sample",
+        "last",
+        "open",
+        "live",
+        "completed",
+        "true",
+        ",",
+        "2026-01-01T00:00:00Z",
+        "2026-01-01T00:00:00",
+        "-01:00",
+        "1e-05",
+        "0",
+        "501",
     ])
 }
 
@@ -84,6 +113,11 @@ fn path() -> impl Strategy<Value = String> {
         "/v1/judge-classes",
         "/v1/projects",
         "/judging-rules",
+        "/judging-queue",
+        "/preview",
+        "/results",
+        "/dismiss",
+        "/reopen",
         "/unregister",
         "/versions",
         "%2F",
@@ -172,6 +206,7 @@ proptest! {
             "{", "}", "[", "]", ",", ":", "\"runId\"", "\"item\"", "\"key\"", "\"verdict\"", "\"yes\"", "\"scope\"",
             "\"kind\"", "\"tenant\"", "\"name\"", "\"weight\"", "null", "true", "1", "-0", "1e400", "\"\\ud83d\"",
             "\"\\u0000\"", " ", "{}", "[]", "\"run-1\"", "\"when\"", "\"agentIds\"", "\"sample\"", "\"maxOpen\"",
+            "\"reason\"",
         ]),
     ) {
         let app = App::new();
@@ -211,12 +246,26 @@ proptest! {
             format!("/v1/projects/{encoded}/judging-rules"),
             format!("/v1/projects/p1/judging-rules/{encoded}"),
             format!("/v1/projects/p1/judging-rules/{encoded}/versions?cursor={encoded}"),
+            format!("/v1/projects/p1/judging-rules/{encoded}/results?since={encoded}"),
+            format!("/v1/projects/{encoded}/judging-rules/preview?ruleId={encoded}"),
+            format!("/v1/projects/p1/judging-rules/preview?agentIds={encoded}"),
+            format!("/v1/projects/p1/judging-rules/preview?sample={encoded}"),
+            format!("/v1/projects/p1/judging-rules/preview?last={encoded}"),
+            format!("/v1/projects/{encoded}/judging-queue"),
+            format!("/v1/projects/p1/judging-queue?agentId={encoded}"),
+            format!("/v1/projects/p1/judging-queue?addedAfter={encoded}"),
+            format!("/v1/projects/p1/judging-queue?cursor={encoded}"),
             format!("/v1/judgments?runId={encoded}"),
             format!("/v1/judgments?cursor={encoded}"),
             format!("/v1/judge-classes?scopeKind=project&projectId={encoded}"),
         ] {
             let answer = block_on(app.get("admin", &path));
             prop_assert!(answer.status.as_u16() < 500, "{path} {}", answer.body);
+        }
+        for how in ["dismiss", "reopen"] {
+            let path = format!("/v1/projects/p1/judging-queue/{encoded}/{how}");
+            let answer = block_on(app.post("admin", &path, ""));
+            prop_assert!([400, 404].contains(&answer.status.as_u16()), "{path} {}", answer.body);
         }
     }
 }

@@ -12,6 +12,7 @@ mod common;
 mod arbitrary_requests;
 mod fault_order;
 mod mutated_bodies;
+mod queue_walks;
 mod walks;
 
 /// Runs a future on a runtime of its own.

@@ -6,12 +6,28 @@ import os
 import sys
 import tempfile
 
-from . import cases_classes, cases_errors, cases_judgments, cases_rules, cases_whole
+from . import (
+    cases_classes,
+    cases_errors,
+    cases_judgments,
+    cases_queue,
+    cases_results,
+    cases_rules,
+    cases_whole,
+)
 from .host import DemoHost
 from .report import Report
 from .world import World
 
-CASES = (cases_judgments, cases_classes, cases_rules, cases_errors, cases_whole)
+CASES = (
+    cases_judgments,
+    cases_classes,
+    cases_rules,
+    cases_queue,
+    cases_results,
+    cases_errors,
+    cases_whole,
+)
 
 
 def main(arguments: list[str]) -> int:

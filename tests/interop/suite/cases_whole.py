@@ -33,7 +33,7 @@ def every_operation(world: World) -> None:
         ("refused", {a.operation.id for a in answers if a.status >= 400}),
     ):
         same(sorted({o.id for o in world.contract.operations} - seen), [], f"not {kind}")
-    same(len(world.contract.operations), 15, "operations")
+    same(len(world.contract.operations), 20, "operations")
 
 
 def every_field(world: World) -> None:
@@ -68,6 +68,14 @@ def every_field(world: World) -> None:
         ("when", "versions"),
         ("when", "status"),
         ("when", "includeDryRuns"),
+        ("agentId",),
+        ("agentVersion",),
+        ("closedAt",),
+        ("closedBy",),
+        ("progress", "byClass", "judgeClassId"),
+        ("since",),
+        ("groups", "runsWithJudgments"),
+        ("groups", "byClass", "yes"),
         ("error", "details"),
     ):
         that(field in named, f"{'.'.join(map(str, field))} was never there")
@@ -105,6 +113,21 @@ REQUIRED = (
     "when",
     "sample",
     "enabled",
+    "runId",
+    "flowId",
+    "runStatus",
+    "completedAt",
+    "rules",
+    "wantedClassIds",
+    "anyJudgment",
+    "progress",
+    "addedAt",
+    "state",
+    "can",
+    "total",
+    "groups",
+    "considered",
+    "matched",
 )
 
 

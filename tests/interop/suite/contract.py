@@ -18,9 +18,6 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.protocols import Validator
 
 FILE = Path(__file__).parents[1] / "contract.json"
-PREFIXES = ("/v1/judgments", "/v1/judge-classes", "/v1/projects/{projectId}/judging-rules")
-# The API has them; the service doesn't yet.
-TO_COME = ("projects.judgingRules.results", "projects.judgingRules.preview")
 METHODS = ("get", "post", "put", "patch", "delete")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -57,7 +54,7 @@ class Operation:
 
 
 class Contract:
-    """The facts file, with the operations that the service has."""
+    """The facts file, with its operations."""
 
     def __init__(self) -> None:
         facts = json.loads(FILE.read_text(encoding="utf-8"))
@@ -67,15 +64,17 @@ class Contract:
         self.operations = [
             Operation(facts_of["operationId"], method.upper(), path, facts_of["responses"])
             for path, methods in facts["paths"].items()
-            if path.startswith(PREFIXES)
             for method, facts_of in methods.items()
-            if method in METHODS and facts_of["operationId"] not in TO_COME
+            if method in METHODS
         ]
+        # A path without a parameter at a place comes before one with it.
+        self.operations.sort(key=lambda operation: operation.path.count("{"))
 
     def operation(self, method: str, path: str) -> Operation | None:
         """The operation of a request, `path` being what follows the mount."""
-        for operation in self.operations:
-            if operation.method == method and operation.pattern.fullmatch(path):
+        matching = [each for each in self.operations if each.pattern.fullmatch(path)]
+        for operation in matching:
+            if operation.method == method and operation.path == matching[0].path:
                 return operation
         return None
 

@@ -20,8 +20,8 @@ pub struct Config {
     pub mount: Option<String>,
     /// `RUNS`: how many runs there are at the start, besides the special ones. 1000 unless set.
     pub runs: u32,
-    /// `SEED_QUEUE`: how many runs are queued at the start, once there is a judging queue. 0
-    /// unless set.
+    /// `SEED_QUEUE`: how many of those runs are put into the judging queue at the start, by a rule
+    /// that wants a class of its own. 0 unless set: then there is no such rule.
     pub seed_queue: u32,
 }
 

@@ -10,6 +10,7 @@
 //! | `demo/directory.rs` | two projects and an organisation | its projects |
 //! | `demo/runs.rs`, `demo/seed.rs` | runs made up at the start, in memory | the runs it has |
 //! | `demo/context.rs` | a made-up conversation | what its runs really saw |
+//! | `demo/queue.rs` | a rule and a queue made up at the start | rules that its people make |
 //! | `routes.rs`, `new_run.rs` | routes to finish and to erase a run | what its app does anyway |
 //!
 //! [`app`] is the part to copy: it puts the host's answers, the store and the service together,
@@ -31,7 +32,7 @@ pub use config::{Config, Database, InvalidConfig};
 pub use kindgi_core::BoxError;
 
 use crate::{
-    demo::{Context, Demo},
+    demo::{Context, Demo, fill_queue},
     routes::Host,
 };
 
@@ -48,7 +49,7 @@ pub struct App {
 ///
 /// # Errors
 ///
-/// When the database can't be opened.
+/// When the database can't be opened, or takes no judging queue at the start.
 pub async fn app(config: &Config) -> Result<App, BoxError> {
     let demo = Demo::new(config.runs)?;
 
@@ -59,7 +60,11 @@ pub async fn app(config: &Config) -> Result<App, BoxError> {
     let engine = Engine::builder(store, demo.runs.clone(), demo.people.clone())
         .directory(demo.directory.clone())
         .context_capture(Context)
+        .recent_runs(demo.runs.clone())
         .build();
+    if config.seed_queue > 0 {
+        fill_queue(&demo, &engine, config.seed_queue).await?;
+    }
     let service = KindgiService::builder(engine.clone())
         .authenticator(demo.people.clone())
         .build();

@@ -89,12 +89,8 @@ fn greet(config: &Config, address: SocketAddr) {
     } else {
         "run-replay"
     };
-    let note = match config.seed_queue {
-        0 => String::new(),
-        n => format!("SEED_QUEUE={n} is kept, but takes effect once the judging queue is there\n"),
-    };
     let greeting = format!(
-        r#"{note}listening on {host}
+        r#"listening on {host}
 try:
   curl -s {host}/health
   curl -s {api}/v1/judgments -H 'Authorization: Bearer test-token' -H 'Content-Type: application/json' -d '{{"runId":"{run}","item":{{"key":"first","pointer":"/matches/0"}},"verdict":"yes"}}'

@@ -6,13 +6,12 @@
 use std::{collections::HashSet, str::FromStr};
 
 use kindgi_core::{
+    Timestamp,
     json::{Pointer, RawJson},
-    model::{AgentId, FlowId, InvalidText, ProjectId, Run, RunId, Segment, Subject, Version},
+    model::{AgentId, FlowId, InvalidText, ProjectId, Run, RunId, Segment, Subject, Version, Via},
 };
 
-use crate::demo::{
-    AGENT, AGENT_VERSION, FLOW_VERSION, FinishedRun, Via, default_input, default_output,
-};
+use crate::demo::{AGENT, AGENT_VERSION, FLOW_VERSION, FinishedRun, default_input, default_output};
 
 /// What is wrong with a body, and where.
 #[derive(Debug)]
@@ -92,7 +91,12 @@ impl NewRun {
     }
 
     /// The run, finished. Without an agent but with a flow it is the flow's run.
-    pub(crate) fn finish(self, id: RunId, project: ProjectId) -> Result<FinishedRun, InvalidText> {
+    pub(crate) fn finish(
+        self,
+        id: RunId,
+        project: ProjectId,
+        now: Timestamp,
+    ) -> Result<FinishedRun, InvalidText> {
         let version = |given: Option<Version>, default: &str| match given {
             Some(version) => Ok(version),
             None => default.parse(),
@@ -120,7 +124,7 @@ impl NewRun {
         if let Some(replayed) = self.replay_of {
             run = run.with_replay_of(replayed);
         }
-        let mut finished = FinishedRun::new(run);
+        let mut finished = FinishedRun::new(run, now);
         finished.of_flow = of_flow;
         finished.via = self.via.unwrap_or(Via::Live);
         finished.dry_run = self.dry_run;
@@ -245,7 +249,7 @@ mod tests {
         fn input_and_output_stay_the_text_they_came_as(input in json(), output in json()) {
             let body = format!("{{\"input\": {input} ,\"output\":{output}}}");
             let new = NewRun::decode(body).map_err(|fault| fault.message).unwrap();
-            let run = new.finish("r".parse().unwrap(), "p".parse().unwrap()).unwrap().run;
+            let run = new.finish("r".parse().unwrap(), "p".parse().unwrap(), Timestamp::UNIX_EPOCH).unwrap().run;
             prop_assert_eq!(run.input.as_str(), input);
             let kept = run.output.unwrap();
             prop_assert_eq!(kept.as_str(), output);

@@ -71,14 +71,20 @@ async fn finish_run(
         None => home(&who).map_err(Refusal::internal)?,
     };
     let finished = new
-        .finish(id.clone(), project.clone())
+        .finish(id.clone(), project.clone(), SystemClock.now())
         .map_err(Refusal::internal)?;
+    let ended = finished.ended();
     if !host.demo.runs.add(&who.tenant, finished) {
         return Err(
             Refusal::new(StatusCode::CONFLICT, "run-exists", "there is such a run").at("/runId"),
         );
     }
     host.demo.directory.add(&who.tenant, &project);
+    // Once the run is there, so that whoever finds it in the queue finds it in the host, too.
+    host.engine
+        .run_ended(&who.tenant, &ended)
+        .await
+        .map_err(Refusal::internal)?;
     Ok(json(StatusCode::CREATED, |o| {
         o.str("runId", id.as_str());
         o.str("projectId", project.as_str());
@@ -94,8 +100,8 @@ async fn erase_run(
     // An id that can't be one is nobody's.
     let Path(id) = path.map_err(|_| none())?;
     let id = RunId::new(id).map_err(|_| none())?;
-    let project = host.demo.runs.project_of(&who.tenant, &id);
-    if !project.is_some_and(|project| host.demo.people.may_read(&who, &project)) {
+    let found = host.demo.runs.get(&who.tenant, &id);
+    if !found.is_some_and(|found| host.demo.people.may_read(&who, &found.run.project)) {
         return Err(none());
     }
     // The host's own content first, so that no judgment meanwhile copies it again.

@@ -2,12 +2,13 @@
 //!
 //! Each part implements the trait by which the engine asks a host: [`People`] answer
 //! [`Permissions`](kindgi_core::host::Permissions) and sign-in, [`Directory`] the question for
-//! projects, [`Runs`] the question for runs, [`Context`] what a run saw besides its input.
+//! projects, [`Runs`] the questions for runs, [`Context`] what a run saw besides its input.
 
 mod context;
 mod directory;
 mod output;
 mod people;
+mod queue;
 mod runs;
 mod seed;
 
@@ -15,7 +16,8 @@ pub use context::Context;
 pub use directory::Directory;
 pub use output::{default_input, default_output};
 pub use people::{People, RefusedToken};
-pub use runs::{FinishedRun, Runs, Via};
+pub(crate) use queue::fill as fill_queue;
+pub use runs::{FinishedRun, Runs};
 
 use kindgi_core::BoxError;
 

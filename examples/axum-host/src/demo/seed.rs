@@ -2,7 +2,7 @@
 //! about a run.
 
 use kindgi_core::{
-    BoxError,
+    BoxError, Clock as _, SystemClock,
     json::RawJson,
     model::{InvalidText, ProjectId, Run, RunId, RunStatus, Subject, TenantId},
 };
@@ -50,9 +50,10 @@ pub(super) fn runs(count: u32) -> Result<Runs, BoxError> {
     };
 
     let runs = Runs::default();
+    let now = SystemClock.now();
     for n in 0..count {
         let run = completed(&format!("run-{n}"), &project, &agent)?;
-        runs.add(&tenant, FinishedRun::new(run));
+        runs.add(&tenant, FinishedRun::new(run, now));
     }
 
     let second: ProjectId = SECOND_PROJECT.parse()?;
@@ -70,14 +71,14 @@ pub(super) fn runs(count: u32) -> Result<Runs, BoxError> {
         replay.with_replay_of("run-1".parse()?),
         completed("run-other-project", &second, &agent)?,
     ] {
-        runs.add(&tenant, FinishedRun::new(run));
+        runs.add(&tenant, FinishedRun::new(run, now));
     }
 
-    let mut dry = FinishedRun::new(completed("run-dry", &project, &agent)?);
+    let mut dry = FinishedRun::new(completed("run-dry", &project, &agent)?, now);
     dry.dry_run = true;
     runs.add(&tenant, dry);
 
     let theirs = completed("run-other-tenant", &OTHER_PROJECT.parse()?, &agent)?;
-    runs.add(&OTHER_TENANT.parse()?, FinishedRun::new(theirs));
+    runs.add(&OTHER_TENANT.parse()?, FinishedRun::new(theirs, now));
     Ok(runs)
 }

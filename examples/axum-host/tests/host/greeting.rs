@@ -61,18 +61,3 @@ fn shell_words(line: &str) -> Vec<String> {
     assert!(!quoted, "{line}");
     words
 }
-
-#[test]
-fn a_queue_to_seed_is_said_to_wait_for_the_judging_queue() {
-    let host = Host::start(&[("SEED_QUEUE", "7")]);
-    assert!(
-        host.printed.starts_with("SEED_QUEUE=7 "),
-        "{}",
-        host.printed
-    );
-    assert!(
-        host.printed.contains("the judging queue"),
-        "{}",
-        host.printed
-    );
-}

@@ -12,6 +12,8 @@ mod mount;
 mod people;
 mod process;
 mod seed;
+mod seed_queue;
 mod stop;
+mod story;
 mod supersede;
 mod verbatim;

@@ -21,14 +21,14 @@ use axum::{
     routing::{get, post},
 };
 use kindgi_core::{
-    Clock as _, SystemClock,
+    Clock as _, Error, SystemClock,
     engine::Engine,
     json::{ObjectWriter, Writer},
     model::{Principal, ProjectId, RunId},
 };
 
 use crate::{
-    demo::{Demo, OTHER_PROJECT, PROJECT, RefusedToken, TENANT},
+    demo::{Demo, FinishedRun, OTHER_PROJECT, PROJECT, RefusedToken, TENANT},
     new_run::{Fault, NewRun},
 };
 
@@ -73,18 +73,12 @@ async fn finish_run(
     let finished = new
         .finish(id.clone(), project.clone(), SystemClock.now())
         .map_err(Refusal::internal)?;
-    let ended = finished.ended();
-    if !host.demo.runs.add(&who.tenant, finished) {
+    let was_free = to_its_end(tell(host, who, finished)).await?;
+    if !was_free {
         return Err(
             Refusal::new(StatusCode::CONFLICT, "run-exists", "there is such a run").at("/runId"),
         );
     }
-    host.demo.directory.add(&who.tenant, &project);
-    // Once the run is there, so that whoever finds it in the queue finds it in the host, too.
-    host.engine
-        .run_ended(&who.tenant, &ended)
-        .await
-        .map_err(Refusal::internal)?;
     Ok(json(StatusCode::CREATED, |o| {
         o.str("runId", id.as_str());
         o.str("projectId", project.as_str());
@@ -104,16 +98,40 @@ async fn erase_run(
     if !found.is_some_and(|found| host.demo.people.may_read(&who, &found.run.project)) {
         return Err(none());
     }
-    // The host's own content first, so that no judgment meanwhile copies it again.
-    host.demo.runs.erase(&who.tenant, &id);
-    host.engine
-        .erase_run(&who.tenant, &id)
-        .await
-        .map_err(Refusal::internal)?;
+    let run = id.clone();
+    to_its_end(async move {
+        // The host's own content first, so that no judgment meanwhile copies it again.
+        host.demo.runs.erase(&who.tenant, &run);
+        host.engine.erase_run(&who.tenant, &run).await
+    })
+    .await?;
     Ok(json(StatusCode::OK, |o| {
         o.str("runId", id.as_str());
         o.bool("erased", true);
     }))
+}
+
+/// Stores a finished run and tells the rules; whether its id was free. A run that is there is told
+/// again, which makes up for a telling that failed and changes nothing else.
+async fn tell(host: Host, who: Principal, finished: FinishedRun) -> Result<bool, Error> {
+    let (id, project) = (finished.run.id.clone(), finished.run.project.clone());
+    let was_free = host.demo.runs.add(&who.tenant, finished);
+    if was_free {
+        host.demo.directory.add(&who.tenant, &project);
+    }
+    // Once the run is there, so that whoever finds it in the queue finds it in the host, too.
+    if let Some(stored) = host.demo.runs.get(&who.tenant, &id) {
+        host.engine.run_ended(&who.tenant, &stored.ended()).await?;
+    }
+    Ok(was_free)
+}
+
+/// Does the work on a task of its own: a client that hangs up must not leave half of it done.
+async fn to_its_end<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Refusal> {
+    let done = tokio::spawn(work).await;
+    done.map_err(Refusal::internal)?.map_err(Refusal::internal)
 }
 
 /// The project that a caller's runs are in unless they say.

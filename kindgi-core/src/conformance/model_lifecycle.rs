@@ -91,7 +91,7 @@ impl Model {
         from: Option<&PurgePosition>,
         limit: usize,
     ) -> Purged {
-        let part = from.map_or(PurgePart::Judgments, |from| from.part);
+        let part = from.map_or(PurgePart::Tellings, |from| from.part);
         let rows: Vec<(Timestamp, String)> = match part {
             PurgePart::Judgments => {
                 let its = self.judgments.iter().map(|new| &new.judgment);
@@ -126,8 +126,8 @@ impl Model {
             Some(PurgePosition { part, after })
         } else {
             let part = match part {
-                PurgePart::Judgments => Some(PurgePart::Tellings),
-                PurgePart::Tellings => Some(PurgePart::Classes),
+                PurgePart::Tellings => Some(PurgePart::Judgments),
+                PurgePart::Judgments => Some(PurgePart::Classes),
                 PurgePart::Classes => None,
             };
             part.map(|part| PurgePosition { part, after: None })

@@ -51,8 +51,11 @@ impl Engine {
     ///
     /// Safe to call twice, at once, and from several nodes: what a telling took or skipped is
     /// kept, and telling that run again changes nothing. Call it after the run's end is stored on
-    /// the host's side, so that whoever finds the run in the queue finds it there, too. A telling
-    /// lost in a crash is made up for by [`back_fill`](Self::back_fill).
+    /// the host's side, so that whoever finds the run in the queue finds it there, too.
+    ///
+    /// Where it fails, nothing is kept, and the host calls again: with the kind
+    /// [`Busy`](ErrorKind::Busy), also where rules of the project kept changing all the while. A
+    /// telling lost in a crash is made up for by [`back_fill`](Self::back_fill).
     pub async fn run_ended(&self, tenant: &TenantId, run: &EndedRun) -> Result<Told, Error> {
         let store = &self.0.store;
         for _ in 0..ATTEMPTS {

@@ -22,7 +22,7 @@ impl Tenant {
         limit: NonZeroU16,
     ) -> Purged {
         self.queue.purge_before(before);
-        let part = from.map_or(PurgePart::Judgments, |from| from.part);
+        let part = from.map_or(PurgePart::Tellings, |from| from.part);
         let after = from.and_then(|from| from.after.as_ref());
         let limit = usize::from(limit.get());
         let (looked_at, last, removed) = match part {

@@ -53,16 +53,18 @@ pub trait Lifecycle: Send + Sync + 'static {
     /// are so many, the next step goes on after the last of them; if there are fewer, at the
     /// beginning of the next part. The parts, in this order:
     ///
-    /// 1. [judgments](PurgePart::Judgments) recorded before it, live or dead. The item of their
-    ///    run [moves](crate::rules::queue_state::settled) as if a live one had been removed. A
-    ///    run's copy goes with its last judgment, if the run isn't erased; a `superseded_by` may
-    ///    then name a row that is gone;
-    /// 2. [tellings](PurgePart::Tellings) of runs that were told and had ended before it, each
+    /// 1. [tellings](PurgePart::Tellings) of runs that were told and had ended before it, each
     ///    with the run's item, whatever its state, and all that took or skipped it: one row;
+    /// 2. [judgments](PurgePart::Judgments) recorded before it, live or dead. The item of their
+    ///    run, if it stays, [moves](crate::rules::queue_state::settled) as if a live one had been
+    ///    removed: a run that was judged before it was told may wait again. A run's copy goes with
+    ///    its last judgment, if the run isn't erased; a `superseded_by` may then name a row that is
+    ///    gone;
     /// 3. [classes](PurgePart::Classes) retired before it that no judgment and no version of a
     ///    rule names.
     ///
-    /// Rules stay, and so does that a run is erased. From the first such call on, no run that
+    /// Items go first, so that none opens only to be purged a step later, and fills a rule's cap
+    /// meanwhile. Rules stay, and so does that a run is erased. From the first such call on, no run that
     /// ended before `before` is taken: see [`take`](super::JudgingQueueStore::take).
     ///
     /// `from` is where the step before said to go on, for the same `before`; `None` begins. The
@@ -91,18 +93,18 @@ pub trait Lifecycle: Send + Sync + 'static {
 /// What is purged, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PurgePart {
-    /// Judgments, by `created_at` and id.
-    Judgments,
     /// Runs that were told, by the later of when they were told and when they ended, then by the
     /// run's id.
     Tellings,
+    /// Judgments, by `created_at` and id.
+    Judgments,
     /// Judge classes, by `unregistered_at` and id.
     Classes,
 }
 
 impl PurgePart {
     /// All, in order.
-    pub const ALL: [Self; 3] = [Self::Judgments, Self::Tellings, Self::Classes];
+    pub const ALL: [Self; 3] = [Self::Tellings, Self::Judgments, Self::Classes];
 }
 
 /// How far a purge is.

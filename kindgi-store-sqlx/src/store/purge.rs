@@ -26,7 +26,7 @@ impl Steps {
         self.tell_none_before(connection, before).await?;
         self.forget_ended(connection, limit).await?;
         let from = from.unwrap_or(PurgePosition {
-            part: PurgePart::Judgments,
+            part: PurgePart::Tellings,
             after: None,
         });
         let part = from.part;

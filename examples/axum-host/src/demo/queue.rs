@@ -4,8 +4,8 @@ use kindgi_core::{
     BoxError, Error,
     engine::{CreateJudgeClass, Engine, RuleSpec, Told},
     model::{
-        ClassScope, JudgeClassId, PageRequest, PageSize, Principal, ProjectId, RuleWhen, RunId,
-        Weight,
+        ClassScope, JudgeClassId, PageRequest, PageSize, Position, Principal, ProjectId, RuleWhen,
+        RunId, Weight,
     },
     store::ClassFilter,
 };
@@ -30,8 +30,7 @@ pub(crate) async fn fill(demo: &Demo, engine: &Engine, runs: u32) -> Result<(), 
         .by_token(ADMIN)
         .map_err(|_| "the demo has no admin")?;
     let project: ProjectId = PROJECT.parse()?;
-    let class = class(engine, admin, &project).await?;
-    rule(engine, admin, &project, class).await?;
+    rule(engine, admin, &project).await?;
     let mut telling = JoinSet::new();
     for n in 0..runs {
         let id: RunId = format!("run-{n}").parse()?;
@@ -60,44 +59,53 @@ async fn told(telling: &mut JoinSet<Result<Told, Error>>) -> Result<(), BoxError
     Ok(())
 }
 
-/// A page as large as one may be; the demo has no more classes and rules than that.
-fn all() -> PageRequest {
-    PageRequest {
-        after: None,
-        size: PageSize::new(PageSize::MAX).unwrap_or_default(),
-    }
+/// A page as large as one may be.
+fn page(after: Option<Position>) -> PageRequest {
+    let size = PageSize::new(PageSize::MAX).unwrap_or_default();
+    PageRequest { after, size }
 }
 
+/// The project's own class of that name, made if it isn't there.
 async fn class(
     engine: &Engine,
     admin: &Principal,
     project: &ProjectId,
 ) -> Result<JudgeClassId, BoxError> {
-    let found = engine
-        .judge_classes(admin, &ClassFilter::default(), &all())
-        .await?;
-    let mut found = found.rows.into_iter();
-    if let Some(class) = found.find(|class| class.name.as_str() == CLASS) {
-        return Ok(class.id);
-    }
     let scope = ClassScope::Project(project.clone());
+    let mut filter = ClassFilter::default();
+    filter.scope = Some(scope.clone());
+    let mut after = None;
+    loop {
+        let found = engine.judge_classes(admin, &filter, &page(after)).await?;
+        let mut rows = found.rows.into_iter();
+        if let Some(class) = rows.find(|class| class.name.as_str() == CLASS) {
+            return Ok(class.id);
+        }
+        after = found.next;
+        if after.is_none() {
+            break;
+        }
+    }
     let weight = Weight::new(3.0).ok_or("3 is a weight")?;
     let class = CreateJudgeClass::new(scope, CLASS.parse()?, weight);
     Ok(engine.create_judge_class(admin, class).await?.id)
 }
 
-async fn rule(
-    engine: &Engine,
-    admin: &Principal,
-    project: &ProjectId,
-    class: JudgeClassId,
-) -> Result<(), BoxError> {
-    let found = engine.judging_rules(admin, project, &all()).await?;
-    if found.rows.iter().any(|rule| rule.name.as_str() == RULE) {
-        return Ok(());
+/// Makes the rule, if it isn't there.
+async fn rule(engine: &Engine, admin: &Principal, project: &ProjectId) -> Result<(), BoxError> {
+    let mut after = None;
+    loop {
+        let found = engine.judging_rules(admin, project, &page(after)).await?;
+        if found.rows.iter().any(|rule| rule.name.as_str() == RULE) {
+            return Ok(());
+        }
+        after = found.next;
+        if after.is_none() {
+            break;
+        }
     }
     let mut spec = RuleSpec::new(RULE.parse()?, RuleWhen::default());
-    spec.class = Some(class);
+    spec.class = Some(class(engine, admin, project).await?);
     engine.create_judging_rule(admin, project, spec).await?;
     Ok(())
 }

@@ -62,3 +62,19 @@ fn a_database_that_has_the_queue_keeps_it() {
         refused.expect_error(403, "permission-denied");
     }
 }
+
+#[test]
+fn a_class_of_that_name_elsewhere_is_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = format!("sqlite:{}/queue.db", folder.path().display());
+    let before = Host::start(&[("DATABASE_URL", &database)]);
+    let body = r#"{"name":"demo-expert","weight":1,"scope":{"kind":"project","projectId":"00000000-0000-4000-8000-0000000000a2"}}"#;
+    before
+        .post("/v1/judge-classes", "test-token", body)
+        .expect(201);
+    drop(before);
+    let host = Host::start(&[("DATABASE_URL", &database), ("SEED_QUEUE", "2")]);
+    let target = format!("{PROJECT}/judging-queue?limit=0");
+    let page = host.get(&target, "reader-token").expect(200);
+    assert_eq!(page.find("/total").as_deref(), Some("2"));
+}

@@ -155,12 +155,12 @@ fn steps(scene: &Scene<'_>) -> Result<(), Report> {
         let new = scene.judgment(id, id, now)?;
         scene.recorded(new, Some(scene.copy(id, "1")?))?;
     }
-    use PurgePart::{Classes, Judgments, Tellings};
+    use PurgePart::{Classes, Judgments};
     let mut from = None;
     for (removed, then) in [
+        (0, next(Judgments, None)),
         (2, next(Judgments, Some((1, "b")))),
-        (1, next(Tellings, None)),
-        (0, next(Classes, None)),
+        (1, next(Classes, None)),
         (0, None),
     ] {
         let done = step(scene, at(5), from, 2)?;
@@ -172,7 +172,7 @@ fn steps(scene: &Scene<'_>) -> Result<(), Report> {
         from = done.next;
     }
     // Where as many rows are left as a step takes, it can't know that these are the last.
-    let done = step(scene, at(9), None, 1)?;
+    let done = step(scene, at(9), next(Judgments, None), 1)?;
     let should_be = Purged {
         removed: 1,
         next: next(Judgments, Some((5, "young"))),
@@ -181,7 +181,7 @@ fn steps(scene: &Scene<'_>) -> Result<(), Report> {
     let done = step(scene, at(9), done.next, 1)?;
     let should_be = Purged {
         removed: 0,
-        next: next(Tellings, None),
+        next: next(Classes, None),
     };
     ensure_eq("what a step that found nothing did", &done, &should_be)
 }
@@ -326,9 +326,10 @@ fn classes(scene: &Scene<'_>, limit: u16) -> Result<(), Report> {
 }
 
 /// What a purge removes moves the items that stay: a run whose wanted judgment is gone waits again,
-/// and a rule has room again where an open item is gone.
+/// and a rule has room again where an open item is gone. No item opens that the purge is to remove.
 pub fn a_purge_moves_the_items_that_stay(backend: &impl Backend) -> Result<(), Report> {
     Lab::hold("a_purge_moves_the_items_that_stay", backend, |lab| {
+        none_opens_on_its_way_out(&Scene::new(lab)?)?;
         let scene = Scene::new(lab)?;
         let mut rule = rule(&scene)?;
         rule.max_open = crate::model::MaxOpen::new(2);
@@ -386,6 +387,32 @@ pub fn a_purge_moves_the_items_that_stay(backend: &impl Backend) -> Result<(), R
     })
 }
 
+/// Judged runs are purged step by step, and between the steps the rule has room for others.
+fn none_opens_on_its_way_out(scene: &Scene<'_>) -> Result<(), Report> {
+    let mut rule = rule(scene)?;
+    rule.max_open = crate::model::MaxOpen::new(1);
+    for (n, id) in ["a", "b", "c"].into_iter().enumerate() {
+        let now = i64::try_from(n).unwrap_or_default();
+        take(scene, &rule, run(id, now)?, now)?;
+        let new = scene.judgment(id, id, now)?;
+        scene.recorded(new, Some(scene.copy(id, "1")?))?;
+    }
+    let mut from = None;
+    loop {
+        let done = step(scene, at(5), from, 1)?;
+        let open = total(scene, Some(ItemState::Open))?;
+        ensure_eq(
+            "how many judged runs wait after a step of a purge",
+            &open,
+            &0,
+        )?;
+        from = done.next;
+        if from.is_none() {
+            return Ok(());
+        }
+    }
+}
+
 /// A run that ended before what was purged is never told any more: it may have been queued and
 /// purged. Also a purge that is older than another one doesn't bring it back.
 pub fn a_run_of_before_a_purge_is_never_taken(backend: &impl Backend) -> Result<(), Report> {
@@ -430,7 +457,7 @@ fn races(lab: &Lab) -> Result<(), Report> {
         let ask = match thread {
             0 => Ask::Purge {
                 before: at(5),
-                from: next(PurgePart::Tellings, None),
+                from: None,
                 limit: NonZeroU16::MAX,
             },
             _ => Ask::Take {
@@ -452,7 +479,7 @@ fn races(lab: &Lab) -> Result<(), Report> {
         };
         let purged = Answer::Purged(Purged {
             removed: queued,
-            next: next(PurgePart::Classes, None),
+            next: next(PurgePart::Judgments, None),
         });
         ensure(answers.first() == Some(&purged), told)?;
         ensure(item(scene, "run")?.is_none(), told)?;

@@ -72,8 +72,9 @@ async fn class(
     project: &ProjectId,
 ) -> Result<JudgeClassId, BoxError> {
     let scope = ClassScope::Project(project.clone());
-    let mut filter = ClassFilter::default();
-    filter.scope = Some(scope.clone());
+    let filter = ClassFilter {
+        scope: Some(scope.clone()),
+    };
     let mut after = None;
     loop {
         let found = engine.judge_classes(admin, &filter, &page(after)).await?;

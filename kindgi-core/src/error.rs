@@ -56,6 +56,9 @@ pub enum ErrorKind {
     JudgingItemNotOpen,
     /// The run's content was erased (`run-erased`).
     RunErased,
+    /// The operation took effect before with another body
+    /// (`idempotency-key-body-mismatch`).
+    OtherBody,
     /// A document is larger than the store carries; nothing was stored.
     TooLarge,
     /// The store or the host could not answer in time; trying again may help.

@@ -67,9 +67,11 @@ pub mod conformance;
 pub mod engine;
 mod error;
 pub mod host;
+pub mod idempotency;
 pub mod json;
 pub mod memory;
 pub mod model;
+pub mod rate_limit;
 pub mod rules;
 pub mod store;
 

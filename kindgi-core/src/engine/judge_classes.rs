@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{ATTEMPTS, Engine, access::admin_of, done, keyset, overtaken, page};
+use super::{ATTEMPTS, Engine, access::admin_of, keyset, overtaken, page};
 use crate::{
     clock::Timestamp,
     error::{Error, ErrorKind},
@@ -11,7 +11,7 @@ use crate::{
         PageRequest, Position, Principal, PrincipalId, PrincipalKind, ProjectId, ReviewerRole,
         TenantId, Weight,
     },
-    store::{ClassCreated, ClassFilter, ClassReplaced, Revised},
+    store::{ClassCreated, ClassFilter, ClassReplaced, Receipt, Revised},
 };
 
 /// A judge class to create.
@@ -132,6 +132,21 @@ impl Engine {
         who: &Principal,
         new: CreateJudgeClass,
     ) -> Result<JudgeClassView, Error> {
+        let created = self.create_class(who, new).await;
+        self.unless_done(who, created, |receipt| match receipt {
+            Receipt::ClassCreated(ClassCreated::Ok(class)) => {
+                Some(JudgeClassView::new(*class, true))
+            }
+            _ => None,
+        })
+        .await
+    }
+
+    async fn create_class(
+        &self,
+        who: &Principal,
+        new: CreateJudgeClass,
+    ) -> Result<JudgeClassView, Error> {
         if let Some(project) = new.scope.project() {
             self.readable_project(who, project).await?;
         }
@@ -149,7 +164,7 @@ impl Engine {
             updated_at: write.now,
             unregistered_at: None,
         };
-        match done(self.0.store.create_class(write, &class).await?)? {
+        match self.done(self.0.store.create_class(write, &class).await?)? {
             ClassCreated::Ok(class) => Ok(JudgeClassView::new(*class, true)),
             ClassCreated::NameTaken => Err(Error::new(
                 ErrorKind::JudgeClassNameTaken,
@@ -271,6 +286,20 @@ impl Engine {
         id: &JudgeClassId,
         change: impl Fn(&mut JudgeClass, Timestamp) + Send + Sync,
     ) -> Result<JudgeClass, Error> {
+        let replaced = self.replace(who, id, change).await;
+        self.unless_done(who, replaced, |receipt| match receipt {
+            Receipt::ClassReplaced(ClassReplaced::Ok(class)) => Some(*class),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn replace(
+        &self,
+        who: &Principal,
+        id: &JudgeClassId,
+        change: impl Fn(&mut JudgeClass, Timestamp) + Send + Sync,
+    ) -> Result<JudgeClass, Error> {
         for _ in 0..ATTEMPTS {
             let class = self.readable_class(who, id).await?;
             self.require_admin(who, &class.value.scope).await?;
@@ -280,7 +309,7 @@ impl Engine {
             let write = self.write(who);
             let mut next = class.value;
             change(&mut next, write.now);
-            match done(
+            match self.done(
                 self.0
                     .store
                     .replace_class(write, class.revision, &next)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Engine, done};
+use super::Engine;
 use crate::{
     clock::Timestamp,
     error::{Error, ErrorKind},
@@ -11,7 +11,7 @@ use crate::{
         AgentId, DismissReason, ItemState, JudgeClassId, PageSize, Position, Principal,
         PrincipalRef, ProjectId, QueueItem, RuleId, RunId,
     },
-    store::{ItemMoved, Keyset, QueueFilter},
+    store::{ItemMoved, Keyset, QueueFilter, Receipt},
 };
 
 /// Which items of a queue. Every part that is set must hold.
@@ -128,12 +128,27 @@ impl Engine {
         run: &RunId,
         reason: Option<&DismissReason>,
     ) -> Result<QueueItem, Error> {
+        let dismissed = self.dismiss(who, project, run, reason).await;
+        self.unless_done(who, dismissed, |receipt| match receipt {
+            Receipt::Dismissed(ItemMoved::Ok(item)) => Some(*item),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn dismiss(
+        &self,
+        who: &Principal,
+        project: &ProjectId,
+        run: &RunId,
+        reason: Option<&DismissReason>,
+    ) -> Result<QueueItem, Error> {
         self.movable(who, project, run).await?;
         let (store, by) = (&self.0.store, PrincipalRef::from(who));
         let applied = store
             .dismiss(self.write(who), project, run, &by, reason)
             .await?;
-        moved(done(applied)?, "only an open item can be dismissed")
+        moved(self.done(applied)?, "only an open item can be dismissed")
     }
 
     /// Reopens a dismissed item, whatever its rules' caps say. It is judged at once if it has what
@@ -145,10 +160,24 @@ impl Engine {
         project: &ProjectId,
         run: &RunId,
     ) -> Result<QueueItem, Error> {
+        let reopened = self.reopen(who, project, run).await;
+        self.unless_done(who, reopened, |receipt| match receipt {
+            Receipt::Reopened(ItemMoved::Ok(item)) => Some(*item),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn reopen(
+        &self,
+        who: &Principal,
+        project: &ProjectId,
+        run: &RunId,
+    ) -> Result<QueueItem, Error> {
         self.movable(who, project, run).await?;
         let (store, by) = (&self.0.store, PrincipalRef::from(who));
         let applied = store.reopen(self.write(who), project, run, &by).await?;
-        moved(done(applied)?, "only a dismissed item can be reopened")
+        moved(self.done(applied)?, "only a dismissed item can be reopened")
     }
 
     /// The checks before an item's state.

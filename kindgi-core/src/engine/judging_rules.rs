@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ATTEMPTS, Engine, done, keyset, overtaken};
+use super::{ATTEMPTS, Engine, keyset, overtaken};
 use crate::{
     error::{Error, ErrorKind},
     host::Permission,
@@ -10,7 +10,7 @@ use crate::{
         JudgeClassId, JudgingRule, MaxOpen, Page, PageRequest, PageSize, Position, Principal,
         PrincipalRef, ProjectId, RuleId, RuleName, RuleWhen, Sample,
     },
-    store::{ClassAt, RuleAppended, RuleStopped},
+    store::{ClassAt, Receipt, RuleAppended, RuleStopped},
 };
 
 /// What a judging rule says.
@@ -88,6 +88,16 @@ impl Engine {
     /// ([`PermissionDenied`](ErrorKind::PermissionDenied)); the class it wants lives and can
     /// apply in the project ([`JudgeClassNotFound`](ErrorKind::JudgeClassNotFound)).
     pub async fn create_judging_rule(
+        &self,
+        who: &Principal,
+        project: &ProjectId,
+        spec: RuleSpec,
+    ) -> Result<JudgingRule, Error> {
+        let created = self.create_rule(who, project, spec).await;
+        self.unless_done(who, created, appended).await
+    }
+
+    async fn create_rule(
         &self,
         who: &Principal,
         project: &ProjectId,
@@ -188,6 +198,17 @@ impl Engine {
         id: &RuleId,
         patch: RulePatch,
     ) -> Result<JudgingRule, Error> {
+        let updated = self.update_rule(who, project, id, patch).await;
+        self.unless_done(who, updated, appended).await
+    }
+
+    async fn update_rule(
+        &self,
+        who: &Principal,
+        project: &ProjectId,
+        id: &RuleId,
+        patch: RulePatch,
+    ) -> Result<JudgingRule, Error> {
         for _ in 0..ATTEMPTS {
             let latest = self.judging_rule(who, project, id).await?;
             self.require_write(who, project).await?;
@@ -196,7 +217,9 @@ impl Engine {
             }
             let mut next = patch.apply(&latest);
             if next == latest {
-                return Ok(latest);
+                let unchanged = Receipt::RuleAppended(RuleAppended::Ok(Box::new(latest)));
+                let kept = self.keep_unchanged(who, unchanged).await?;
+                return appended(kept).ok_or_else(no_rule);
             }
             next.version = latest.version.checked_add(1).ok_or_else(overtaken)?;
             // A class that stays may have been retired since; the rule keeps what it has.
@@ -220,10 +243,22 @@ impl Engine {
         project: &ProjectId,
         id: &RuleId,
     ) -> Result<bool, Error> {
+        let stopped = self.stop(who, project, id).await;
+        self.unless_done(who, stopped, stops).await
+    }
+
+    async fn stop(&self, who: &Principal, project: &ProjectId, id: &RuleId) -> Result<bool, Error> {
         self.judging_rule(who, project, id).await?;
         self.require_write(who, project).await?;
         let stopped = self.0.store.stop_rule(self.write(who), project, id).await?;
-        Ok(done(stopped)? == RuleStopped::Ok)
+        match self.done(stopped)? {
+            RuleStopped::Ok => Ok(true),
+            RuleStopped::NotLive => {
+                let unchanged = Receipt::RuleStopped(RuleStopped::NotLive);
+                let kept = self.keep_unchanged(who, unchanged).await?;
+                stops(kept).ok_or_else(no_rule)
+            }
+        }
     }
 
     async fn writable_project(&self, who: &Principal, project: &ProjectId) -> Result<(), Error> {
@@ -265,7 +300,7 @@ impl Engine {
         let class = class
             .zip(revision)
             .map(|(id, revision)| ClassAt { id, revision });
-        done(
+        self.done(
             self.0
                 .store
                 .append_rule_version(write, &next, class)
@@ -293,6 +328,21 @@ impl Engine {
             )
             .with_field("/judgeClassId")),
         }
+    }
+}
+
+fn appended(receipt: Receipt) -> Option<JudgingRule> {
+    match receipt {
+        Receipt::RuleAppended(RuleAppended::Ok(rule)) => Some(*rule),
+        _ => None,
+    }
+}
+
+/// Whether the rule lived until then.
+fn stops(receipt: Receipt) -> Option<bool> {
+    match receipt {
+        Receipt::RuleStopped(stopped) => Some(stopped == RuleStopped::Ok),
+        _ => None,
     }
 }
 

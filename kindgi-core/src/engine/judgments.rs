@@ -9,7 +9,7 @@ use std::{
     task::Poll,
 };
 
-use super::{ATTEMPTS, Engine, done, keyset, overtaken, page};
+use super::{ATTEMPTS, Engine, keyset, overtaken, page};
 use crate::{
     error::{Error, ErrorKind, HostError},
     host::Permission,
@@ -19,7 +19,7 @@ use crate::{
         Page, PageRequest, ParticipantId, Position, Principal, ProjectId, Readable, Reason, Run,
         RunContext, RunCopy, RunId, Verdict,
     },
-    store::{ClassAt, JudgmentFilter, JudgmentRemoved, NewJudgment, Recorded},
+    store::{ClassAt, JudgmentFilter, JudgmentRemoved, NewJudgment, Receipt, Recorded},
 };
 
 /// A judgment to record. Who asserts it is always the caller.
@@ -132,6 +132,15 @@ impl Engine {
         who: &Principal,
         new: RecordJudgment,
     ) -> Result<Judgment, Error> {
+        let recorded = self.record(who, new).await;
+        self.unless_done(who, recorded, |receipt| match receipt {
+            Receipt::Recorded(Recorded::Ok { judgment, .. }) => Some(*judgment),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn record(&self, who: &Principal, new: RecordJudgment) -> Result<Judgment, Error> {
         new.check()?;
         let run = self.readable_run(who, &new.run).await?;
         let (project, id) = (&run.project, &run.id);
@@ -160,7 +169,7 @@ impl Engine {
                 .store
                 .record(write, &judgment, copy.as_ref(), class)
                 .await?;
-            match done(recorded)? {
+            match self.done(recorded)? {
                 Recorded::Ok { judgment, .. } => return Ok(*judgment),
                 Recorded::RunErased => return Err(erased()),
                 Recorded::NeedsCopy => copy = Some(self.copy(who, &run, decision.output).await),
@@ -214,13 +223,22 @@ impl Engine {
 
     /// Removes a live judgment. Nothing revives: judging again starts anew.
     pub async fn unregister_judgment(&self, who: &Principal, id: &JudgmentId) -> Result<(), Error> {
+        let removed = self.remove(who, id).await;
+        self.unless_done(who, removed, |receipt| match receipt {
+            Receipt::JudgmentRemoved(_) => Some(()),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn remove(&self, who: &Principal, id: &JudgmentId) -> Result<(), Error> {
         let found = self.judgment(who, id).await?.judgment;
         let write = Permission::Write {
             project: &found.project,
         };
         self.require(who, write, "you may not remove judgments of this project")
             .await?;
-        match done(self.0.store.remove(self.write(who), id).await?)? {
+        match self.done(self.0.store.remove(self.write(who), id).await?)? {
             JudgmentRemoved::Ok => Ok(()),
             JudgmentRemoved::NotLive => Err(no_judgment()),
         }

@@ -7,6 +7,7 @@ use super::{ATTEMPTS, Engine, keyset, overtaken, page};
 use crate::{
     clock::Timestamp,
     error::{Error, ErrorKind},
+    idempotency::About,
     model::{
         EndedRun, Page, PageRequest, ParticipantId, Position, ProjectId, QueueItem, RunId,
         RunStatus, TenantId,
@@ -126,13 +127,16 @@ impl Engine {
         Ok(runs)
     }
 
-    /// Erases a run: see [`Lifecycle::erase_run`](crate::store::Lifecycle::erase_run).
+    /// Erases a run: see [`Lifecycle::erase_run`](crate::store::Lifecycle::erase_run). Answers
+    /// about it that are kept for idempotency keys are forgotten.
     ///
     /// Erase the content on the host's own side first, so that no judgment meanwhile copies it
     /// again. A run that the host purges for good is erased here, too.
     pub async fn erase_run(&self, tenant: &TenantId, run: &RunId) -> Result<(), Error> {
         let write = self.host_write(tenant);
-        Ok(self.0.store.erase_run(write, run).await?)
+        self.0.store.erase_run(write, run).await?;
+        let about = About::Run(run.clone());
+        Ok(self.0.idempotency.forget(tenant, &about).await?)
     }
 
     /// Erases a participant, an app's end user: see
@@ -147,10 +151,14 @@ impl Engine {
     ) -> Result<u64, Error> {
         let pseudonym = self.new_id::<ParticipantId>()?;
         let write = self.host_write(tenant);
-        let store = &self.0.store;
-        Ok(store
+        let changed = self
+            .0
+            .store
             .erase_participant(write, participant, &pseudonym)
-            .await?)
+            .await?;
+        let about = About::Participant(participant.clone());
+        self.0.idempotency.forget(tenant, &about).await?;
+        Ok(changed)
     }
 
     /// One step of removing for good what is older than `before`: see

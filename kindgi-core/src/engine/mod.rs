@@ -12,6 +12,7 @@ mod judge_classes;
 mod judging_queue;
 mod judging_rules;
 mod judgments;
+mod keyed;
 mod lifecycle;
 mod rule_results;
 
@@ -24,12 +25,14 @@ pub use judgments::{JudgmentQuery, ListScope, RecordJudgment};
 pub use lifecycle::{BackFilled, Told};
 pub use rule_results::{MAX_PREVIEW, Preview, PreviewRule};
 
+use self::keyed::Keyed;
 use crate::{
     clock::{Clock, SystemClock},
     error::{Error, ErrorKind},
     host::{ContextCapture, Directory, Permissions, RecentRuns, Runs},
+    idempotency::{IdempotencyStore, MemoryIdempotency},
     model::{InvalidText, Page, PageRequest, Position, Principal},
-    store::{Applied, Keyset, Slice, Store, Write},
+    store::{Keyset, Slice, Store, Write},
 };
 
 /// How often a decision is made again when what it was made on changed meanwhile. Each time,
@@ -74,7 +77,7 @@ const ATTEMPTS: usize = 1024;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Engine(Arc<Parts>);
+pub struct Engine(Arc<Parts>, Option<Keyed>);
 
 struct Parts {
     store: Arc<dyn Store>,
@@ -83,6 +86,7 @@ struct Parts {
     directory: Option<Arc<dyn Directory>>,
     context: Option<Arc<dyn ContextCapture>>,
     recent_runs: Option<Arc<dyn RecentRuns>>,
+    idempotency: Arc<dyn IdempotencyStore>,
     clock: Arc<dyn Clock>,
 }
 
@@ -125,6 +129,15 @@ impl EngineBuilder {
         self
     }
 
+    /// Where idempotency keys are kept. Without it they are kept in memory, so that nodes don't
+    /// share them, and a restart loses them; the receipts in the store keep effects at most once
+    /// all the same.
+    #[must_use]
+    pub fn idempotency(mut self, keys: impl IdempotencyStore) -> Self {
+        self.0.idempotency = Arc::new(keys);
+        self
+    }
+
     /// Replaces the machine's clock.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
@@ -135,7 +148,7 @@ impl EngineBuilder {
     /// The engine.
     #[must_use]
     pub fn build(self) -> Engine {
-        Engine(Arc::new(self.0))
+        Engine(Arc::new(self.0), None)
     }
 }
 
@@ -153,6 +166,7 @@ impl Engine {
             directory: None,
             context: None,
             recent_runs: None,
+            idempotency: Arc::new(MemoryIdempotency::new()),
             clock: Arc::new(SystemClock),
         })
     }
@@ -168,23 +182,18 @@ impl Engine {
             .map_err(|e| Error::new(ErrorKind::Internal, "the clock made no id").with_source(e))
     }
 
-    fn write<'a>(&self, who: &'a Principal) -> Write<'a> {
+    /// The store of idempotency keys.
+    pub fn idempotency(&self) -> &Arc<dyn IdempotencyStore> {
+        &self.0.idempotency
+    }
+
+    fn write<'a>(&'a self, who: &'a Principal) -> Write<'a> {
+        let now = self.0.clock.now();
         Write {
             tenant: &who.tenant,
-            now: self.0.clock.now(),
-            operation: None,
+            now,
+            operation: self.1.as_ref().map(|keyed| keyed.operation(now)),
         }
-    }
-}
-
-/// What a write without an operation did.
-fn done<T>(applied: Applied<T>) -> Result<T, Error> {
-    match applied {
-        Applied::Done(outcome) | Applied::Replayed(outcome) => Ok(outcome),
-        Applied::OtherBody => Err(Error::new(
-            ErrorKind::Internal,
-            "the store knew an operation where there was none",
-        )),
     }
 }
 

@@ -2,13 +2,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::judging_queue::{Dismissed, Reopened};
+use async_trait::async_trait;
+
+use super::{
+    MemoryStore,
+    judging_queue::{Dismissed, Reopened},
+};
 use crate::{
     Timestamp,
-    model::{Judgment, ParticipantId, RunId},
+    model::{Judgment, ParticipantId, RunId, TenantId},
     store::{
-        Applied, ClassCreated, ClassReplaced, ItemMoved, JudgmentRemoved, Operation, OperationId,
-        Recorded, RuleAppended, RuleStopped,
+        Applied, ClassCreated, ClassReplaced, ItemMoved, JudgmentRemoved, KnownOperation,
+        Operation, OperationId, OperationStore, Receipt, Recorded, RuleAppended, RuleStopped,
+        StoreResult, Write,
     },
 };
 
@@ -22,20 +28,8 @@ pub(super) struct Operations {
 #[derive(Debug)]
 struct Kept {
     body: [u8; 32],
+    keep_until: Timestamp,
     receipt: Receipt,
-}
-
-/// The outcome of an operation that took effect.
-#[derive(Clone, Debug)]
-pub(super) enum Receipt {
-    Recorded(Recorded),
-    Removed(JudgmentRemoved),
-    ClassCreated(ClassCreated),
-    ClassReplaced(ClassReplaced),
-    RuleAppended(RuleAppended),
-    RuleStopped(RuleStopped),
-    Dismissed(Dismissed),
-    Reopened(Reopened),
 }
 
 /// What one kind of transition can come to.
@@ -66,13 +60,34 @@ macro_rules! outcome {
 
 outcome! {
     Recorded: Recorded::Ok { .. } => Recorded;
-    JudgmentRemoved: JudgmentRemoved::Ok => Removed;
+    JudgmentRemoved: JudgmentRemoved::Ok => JudgmentRemoved;
     ClassCreated: ClassCreated::Ok(_) => ClassCreated;
     ClassReplaced: ClassReplaced::Ok(_) => ClassReplaced;
     RuleAppended: RuleAppended::Ok(_) => RuleAppended;
     RuleStopped: RuleStopped::Ok => RuleStopped;
-    Dismissed: Dismissed(ItemMoved::Ok(_)) => Dismissed;
-    Reopened: Reopened(ItemMoved::Ok(_)) => Reopened;
+}
+
+/// An outcome that another kind of transition has, too.
+macro_rules! outcome_of {
+    ($($type:ident => $receipt:ident;)*) => {$(
+        impl Outcome for $type {
+            fn receipt(&self) -> Option<Receipt> {
+                matches!(self.0, ItemMoved::Ok(_)).then(|| Receipt::$receipt(self.0.clone()))
+            }
+
+            fn replayed(receipt: &Receipt) -> Option<Self> {
+                match receipt {
+                    Receipt::$receipt(outcome) => Some(Self(outcome.clone())),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+outcome_of! {
+    Dismissed => Dismissed;
+    Reopened => Reopened;
 }
 
 impl Operations {
@@ -94,10 +109,29 @@ impl Operations {
     /// Keeps an operation that isn't known, if it took effect.
     pub(super) fn keep<T: Outcome>(&mut self, operation: Operation<'_>, outcome: &T) {
         if let Some(receipt) = outcome.receipt() {
-            let body = *operation.body;
-            self.kept.insert(*operation.id, Kept { body, receipt });
-            self.ends.insert((operation.keep_until, *operation.id));
+            self.keep_receipt(operation, receipt);
         }
+    }
+
+    fn keep_receipt(&mut self, operation: Operation<'_>, receipt: Receipt) {
+        let kept = Kept {
+            body: *operation.body,
+            keep_until: operation.keep_until,
+            receipt,
+        };
+        self.kept.insert(*operation.id, kept);
+        self.ends.insert((operation.keep_until, *operation.id));
+    }
+
+    fn receipt(&self, operation: Operation<'_>, now: Timestamp) -> Option<KnownOperation> {
+        let kept = self.kept.get(operation.id)?;
+        if kept.keep_until <= now {
+            return None;
+        }
+        Some(match kept.body == *operation.body {
+            true => KnownOperation::Done(kept.receipt.clone()),
+            false => KnownOperation::OtherBody,
+        })
     }
 
     /// Clears what the outcomes tell of a run's content.
@@ -108,7 +142,7 @@ impl Operations {
                     judgment.reason = None;
                     judgment.correction = None;
                 }
-                Receipt::Dismissed(Dismissed(ItemMoved::Ok(item))) if item.run == *run => {
+                Receipt::Dismissed(ItemMoved::Ok(item)) if item.run == *run => {
                     item.reason = None;
                 }
                 _ => {}
@@ -130,6 +164,43 @@ impl Operations {
             }
         }
     }
+}
+
+#[async_trait]
+impl OperationStore for MemoryStore {
+    async fn receipt(
+        &self,
+        tenant: &TenantId,
+        now: Timestamp,
+        operation: Operation<'_>,
+    ) -> StoreResult<Option<KnownOperation>> {
+        Ok(self.look(tenant, |tenant| tenant.operations.receipt(operation, now)))
+    }
+
+    async fn keep(&self, write: Write<'_>, receipt: &Receipt) -> StoreResult<Applied<Receipt>> {
+        let Some(operation) = write.operation else {
+            return Ok(Applied::Done(receipt.clone()));
+        };
+        Ok(self.change(write.tenant, |tenant| {
+            let operations = &mut tenant.operations;
+            operations.forget_before(write.now);
+            match operations.receipt(operation, write.now) {
+                Some(KnownOperation::Done(kept)) if same_kind(&kept, receipt) => {
+                    Applied::Replayed(kept)
+                }
+                Some(_) => Applied::OtherBody,
+                None => {
+                    operations.keep_receipt(operation, receipt.clone());
+                    Applied::Done(receipt.clone())
+                }
+            }
+        }))
+    }
+}
+
+/// Whether two receipts are of one kind of transition.
+fn same_kind(a: &Receipt, b: &Receipt) -> bool {
+    std::mem::discriminant(a) == std::mem::discriminant(b)
 }
 
 /// Clears what a participant said, and who they were.

@@ -21,6 +21,7 @@ mod judging_queue;
 mod judging_rules;
 mod judgments;
 mod lifecycle;
+mod operations;
 
 pub use judge_classes::{ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore, Revised};
 pub use judging_queue::{
@@ -31,6 +32,7 @@ pub use judgments::{
     ClassAt, JudgmentFilter, JudgmentRemoved, JudgmentStore, NewJudgment, Recorded,
 };
 pub use lifecycle::{JudgedRun, JudgedRunFilter, Lifecycle, PurgePart, PurgePosition, Purged};
+pub use operations::{KnownOperation, OperationStore, Receipt};
 
 use crate::{
     clock::Timestamp,
@@ -43,12 +45,18 @@ pub type StoreResult<T> = Result<T, StoreError>;
 
 /// A whole backend. An `Arc` of one is one, too, `Arc<dyn Store>` included.
 pub trait Store:
-    JudgmentStore + JudgeClassStore + JudgingRuleStore + JudgingQueueStore + Lifecycle
+    JudgmentStore + JudgeClassStore + JudgingRuleStore + JudgingQueueStore + OperationStore + Lifecycle
 {
 }
 
 impl<T> Store for T where
-    T: JudgmentStore + JudgeClassStore + JudgingRuleStore + JudgingQueueStore + Lifecycle + ?Sized
+    T: JudgmentStore
+        + JudgeClassStore
+        + JudgingRuleStore
+        + JudgingQueueStore
+        + OperationStore
+        + Lifecycle
+        + ?Sized
 {
 }
 

@@ -33,9 +33,10 @@ use kindgi_core::{
     store::{
         Applied, Candidate, ClassAt, ClassCreated, ClassFilter, ClassReplaced, EnabledRules,
         ItemMoved, JudgeClassStore, JudgedRun, JudgedRunFilter, JudgingQueueStore,
-        JudgingRuleStore, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle,
-        ListedRule, NewJudgment, PurgePosition, Purged, QueueFilter, QueueSlice, Recorded, Revised,
-        RuleAppended, RuleResults, RuleStopped, Slice, StoreResult, Taken, Write,
+        JudgingRuleStore, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, KnownOperation,
+        Lifecycle, ListedRule, NewJudgment, Operation, OperationStore, PurgePosition, Purged,
+        QueueFilter, QueueSlice, Receipt, Recorded, Revised, RuleAppended, RuleResults,
+        RuleStopped, Slice, StoreResult, Taken, Write,
     },
 };
 
@@ -84,6 +85,10 @@ pub enum Call {
     Queue,
     /// [`JudgingQueueStore::rule_results`]
     RuleResults,
+    /// [`OperationStore::receipt`]
+    Receipt,
+    /// [`OperationStore::keep`]
+    Keep,
     /// [`Lifecycle::erase_run`]
     EraseRun,
     /// [`Lifecycle::is_erased`]
@@ -420,6 +425,24 @@ impl<S: JudgingQueueStore> JudgingQueueStore for Counted<S> {
             self.inner.rule_results(tenant, project, rule, since),
         )
         .await
+    }
+}
+
+#[async_trait]
+impl<S: OperationStore> OperationStore for Counted<S> {
+    async fn receipt(
+        &self,
+        tenant: &TenantId,
+        now: Timestamp,
+        operation: Operation<'_>,
+    ) -> StoreResult<Option<KnownOperation>> {
+        self.count(Call::Receipt, self.inner.receipt(tenant, now, operation))
+            .await
+    }
+
+    async fn keep(&self, write: Write<'_>, receipt: &Receipt) -> StoreResult<Applied<Receipt>> {
+        self.count(Call::Keep, self.inner.keep(write, receipt))
+            .await
     }
 }
 

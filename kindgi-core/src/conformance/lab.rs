@@ -18,14 +18,14 @@ use proptest::{
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::{Backend, Report};
-use crate::{Clock, SystemClock, model::TenantId, store::Store};
+use crate::{BoxError, Clock, SystemClock, model::TenantId, store::Store};
 
 /// How many candidates are tried to make a failing case smaller.
 const MAX_SHRINKS: u32 = 400;
 
 /// What a law works with.
-pub(crate) struct Lab {
-    pub(crate) store: Arc<dyn Store>,
+pub(crate) struct Lab<S: ?Sized = dyn Store> {
+    pub(crate) store: Arc<S>,
     runtime: Runtime,
     name: String,
     tenants: AtomicU64,
@@ -38,13 +38,24 @@ impl Lab {
         backend: &impl Backend,
         holds: impl FnOnce(&Self) -> Result<(), Report>,
     ) -> Result<(), Report> {
+        Self::hold_on(law, || backend.build(), holds)
+    }
+}
+
+impl<S: ?Sized> Lab<S> {
+    /// Builds a store of any kind and tries a law on it.
+    pub(crate) fn hold_on<G, F: Future<Output = Result<(G, Arc<S>), BoxError>>>(
+        law: &'static str,
+        build: impl FnOnce() -> F,
+        holds: impl FnOnce(&Self) -> Result<(), Report>,
+    ) -> Result<(), Report> {
         let attempt = || {
             let runtime = Builder::new_multi_thread()
                 .worker_threads(2)
                 .enable_all()
                 .build();
             let runtime = runtime.map_err(|e| Report::new(format!("no runtime: {e}")))?;
-            let (guard, store) = runtime.block_on(backend.build())?;
+            let (guard, store) = runtime.block_on(async { build().await })?;
             let lab = Self {
                 store,
                 runtime,
@@ -80,14 +91,14 @@ impl Lab {
 
     /// Tries generated cases and, of one that fails, smaller ones; reports the smallest that
     /// failed. `check` is told whether it is looking for a smaller one.
-    pub(crate) fn property<S: Strategy>(
+    pub(crate) fn property<T: Strategy>(
         &self,
         cases: u32,
-        strategy: &S,
-        check: impl Fn(&S::Value, bool) -> Result<(), Report>,
+        strategy: &T,
+        check: impl Fn(&T::Value, bool) -> Result<(), Report>,
     ) -> Result<(), Report>
     where
-        S::Value: Case,
+        T::Value: Case,
     {
         let config = Config {
             cases: cases_wanted()?.unwrap_or(cases),
@@ -96,7 +107,7 @@ impl Lab {
             ..Config::default()
         };
         let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-        let failed: RefCell<Option<(S::Value, Report)>> = RefCell::new(None);
+        let failed: RefCell<Option<(T::Value, Report)>> = RefCell::new(None);
         let outcome = TestRunner::new_with_rng(config, rng).run(strategy, |case| {
             let shrinking = failed.borrow().is_some();
             check(&case, shrinking).map_err(|report| {

@@ -40,6 +40,7 @@ mod call;
 mod command;
 mod generate;
 mod generate_queue;
+pub mod idempotency;
 mod lab;
 pub mod laws;
 mod model;

@@ -1,6 +1,7 @@
 //! A store in memory with one fault.
 
 mod lifecycle;
+mod operations;
 mod queue;
 mod rules;
 

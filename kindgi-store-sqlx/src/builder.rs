@@ -1,6 +1,8 @@
 //! Opening a store.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
+
+use kindgi_core::{Clock, SystemClock};
 
 use crate::{SqlxStore, error::OpenError};
 
@@ -27,6 +29,7 @@ pub enum Durability {
 pub struct SqlxStoreBuilder {
     prefix: String,
     durability: Durability,
+    clock: Arc<dyn Clock>,
 }
 
 impl Default for SqlxStoreBuilder {
@@ -34,6 +37,7 @@ impl Default for SqlxStoreBuilder {
         Self {
             prefix: "kindgi_".to_owned(),
             durability: Durability::Full,
+            clock: Arc::new(SystemClock),
         }
     }
 }
@@ -49,6 +53,19 @@ impl SqlxStoreBuilder {
     /// What an acknowledged write survives: power loss, unless said.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// The clock that judges the deadlines of idempotency keys: the machine's
+    /// ([`SystemClock`]), unless said. It is looked at within the transaction.
+    ///
+    /// All processes on one SQLite file share one machine, and so its clock. A clock of another
+    /// kind must be the same for all of them, and no later than that of the engines that write to
+    /// this store: what has ended by it may be purged, operations included.
+    ///
+    /// Judgments and their operations take their instants from the caller, not from this clock.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
@@ -83,7 +100,7 @@ impl SqlxStoreBuilder {
     pub async fn sqlite(self, pool: sqlx::SqlitePool) -> Result<SqlxStore, OpenError> {
         let prefix = self.checked_prefix()?;
         let database = crate::drivers::sqlite::SqliteDatabase::open(pool, self.durability).await?;
-        SqlxStore::open(database, &prefix).await
+        SqlxStore::open(database, &prefix, self.clock).await
     }
 
     #[cfg(feature = "sqlite")]
@@ -105,6 +122,6 @@ impl fmt::Debug for SqlxStoreBuilder {
         f.debug_struct("SqlxStoreBuilder")
             .field("table_prefix", &self.prefix)
             .field("durability", &self.durability)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -32,9 +32,21 @@
 //! While another connection reads an older state, the log keeps it until a later checkpoint.
 //! Copies of the file and of its log are the host's to look after.
 //!
-//! So are an erased participant's words, and what was purged. The outcomes of operations tell of
+//! So are an erased participant's words, what was purged, and the kept answers to requests that were
+//! forgotten. The outcomes of operations tell of
 //! purged judgments and items as long as they are kept; each step of a purge also drops some that
 //! have ended, as many as it looks at rows.
+//!
+//! # Idempotency keys
+//!
+//! The store keeps them, too: it is an
+//! [`IdempotencyStore`](kindgi_core::idempotency::IdempotencyStore), whose claims are exact among
+//! all processes on the file. Deadlines are by [its clock](SqlxStoreBuilder::clock). A key's first
+//! request costs two transactions of two statements each, one more for what the answer is about;
+//! a replay one of one statement, which writes nothing.
+//!
+//! A host calls [`purge`](kindgi_core::idempotency::IdempotencyStore::purge) now and then; it drops
+//! ended keys, and ended operations of all tenants.
 //!
 //! # What a list costs
 //!

@@ -97,6 +97,11 @@ impl Row {
         self.0.by_ref().take(cells).for_each(drop);
     }
 
+    /// Whether all cells were read.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.as_slice().is_empty()
+    }
+
     pub(crate) fn opt_int(&mut self) -> Result<Option<i64>, DbError> {
         match self.0.next() {
             Some(Cell::Int(value)) => Ok(Some(value)),

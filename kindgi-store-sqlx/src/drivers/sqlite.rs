@@ -46,6 +46,10 @@ pub(crate) static DIALECT: Dialect = Dialect {
             name: "0003_judging_queue",
             sql: include_str!("../../migrations/sqlite/0003_judging_queue.sql"),
         },
+        Migration {
+            name: "0004_idempotency",
+            sql: include_str!("../../migrations/sqlite/0004_idempotency.sql"),
+        },
     ],
 };
 

@@ -1,5 +1,6 @@
 //! Between the model and rows.
 
+pub(super) mod bytes;
 pub(super) mod queue;
 
 use std::str::FromStr;

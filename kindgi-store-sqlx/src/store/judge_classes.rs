@@ -22,8 +22,8 @@ use crate::{
     sql::{Row, Sql},
 };
 
-const CREATE: &str = "create-class";
-const REPLACE: &str = "replace-class";
+pub(super) const CREATE: &str = "create-class";
+pub(super) const REPLACE: &str = "replace-class";
 
 #[async_trait]
 impl JudgeClassStore for SqlxStore {

@@ -21,7 +21,7 @@ use super::{
     codec::queue::{self, ITEM, item_cells},
     marks,
     operations::About,
-    queue_list, results,
+    queue_list, receipts, results,
 };
 use crate::{
     drivers::Connection,
@@ -31,7 +31,7 @@ use crate::{
 
 /// What operations keep the outcome of dismissing under.
 pub(super) const DISMISS: &str = "dismiss";
-const REOPEN: &str = "reopen";
+pub(super) const REOPEN: &str = "reopen";
 
 #[async_trait]
 impl JudgingQueueStore for SqlxStore {
@@ -306,10 +306,7 @@ impl Steps {
     ) -> Result<Option<Applied<ItemMoved>>, DbError> {
         Ok(match self.known(connection, kind).await? {
             None => None,
-            Some(Applied::Replayed(mut row)) => {
-                let item = Box::new(queue::item(&mut row)?);
-                Some(Applied::Replayed(ItemMoved::Ok(item)))
-            }
+            Some(Applied::Replayed(mut row)) => Some(Applied::Replayed(receipts::moved(&mut row)?)),
             Some(_) => Some(Applied::OtherBody),
         })
     }

@@ -15,7 +15,7 @@ use super::{
     codec::{self, CLASS, RULE, RULE_VERSION, queue::count, rule_cells, rule_version_cells},
     columns_of, limited, marks, oldest_first,
     operations::About,
-    slice,
+    receipts, slice,
 };
 use crate::{
     drivers::Connection,
@@ -23,8 +23,8 @@ use crate::{
     sql::{Row, Sql},
 };
 
-const APPEND: &str = "append-rule-version";
-const STOP: &str = "stop-rule";
+pub(super) const APPEND: &str = "append-rule-version";
+pub(super) const STOP: &str = "stop-rule";
 
 #[async_trait]
 impl JudgingRuleStore for SqlxStore {
@@ -373,7 +373,9 @@ impl Steps {
         id: &RuleId,
     ) -> Result<Applied<RuleStopped>, DbError> {
         match self.known(connection, STOP).await? {
-            Some(Applied::Replayed(_)) => return Ok(Applied::Replayed(RuleStopped::Ok)),
+            Some(Applied::Replayed(mut row)) => {
+                return Ok(Applied::Replayed(receipts::stopped(&mut row)?));
+            }
             Some(_) => return Ok(Applied::OtherBody),
             None => {}
         }

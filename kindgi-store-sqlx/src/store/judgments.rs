@@ -17,7 +17,7 @@ use super::{
     codec::{self, COPY, JUDGMENT, copy_cells, judgment_cells, live_key, parse},
     columns_of, is_readable, marks, newest_first,
     operations::About,
-    slice,
+    receipts, slice,
 };
 use crate::{
     dialect::Dialect,
@@ -28,7 +28,7 @@ use crate::{
 
 /// What operations keep the outcome of recording under.
 pub(super) const RECORD: &str = "record";
-const REMOVE: &str = "remove";
+pub(super) const REMOVE: &str = "remove";
 
 #[async_trait]
 impl JudgmentStore for SqlxStore {
@@ -198,12 +198,8 @@ impl Steps {
         let mut judgment = new.judgment;
         match self.known(connection, RECORD).await? {
             Some(Applied::Replayed(mut row)) => {
-                let judgment = codec::judgment(&judgment.tenant, &mut row)?;
-                let superseded = row.opt_text()?.map(parse).transpose()?;
-                return Ok(Applied::Replayed(Recorded::Ok {
-                    judgment: Box::new(judgment),
-                    superseded,
-                }));
+                let recorded = receipts::recorded(&judgment.tenant, &mut row)?;
+                return Ok(Applied::Replayed(recorded));
             }
             Some(_) => return Ok(Applied::OtherBody),
             None => {}
@@ -231,12 +227,8 @@ impl Steps {
         )
         .await?;
         self.settle(connection, judgment.run.as_str()).await?;
-        let mut outcome = judgment_cells(&judgment);
-        outcome.push(superseded.as_ref().map(|id| id.as_str()).into());
-        let about = About {
-            run: Some(judgment.run.as_str()),
-            participant: judgment.participant.as_ref().map(|it| it.as_str()),
-        };
+        let outcome = receipts::recorded_cells(&judgment, superseded.as_ref());
+        let about = receipts::of_judgment(&judgment);
         self.keep(connection, RECORD, &outcome, about).await?;
         Ok(Applied::Done(Recorded::Ok {
             judgment: Box::new(judgment),
@@ -347,7 +339,9 @@ impl Steps {
         id: &str,
     ) -> Result<Applied<JudgmentRemoved>, DbError> {
         match self.known(connection, REMOVE).await? {
-            Some(Applied::Replayed(_)) => return Ok(Applied::Replayed(JudgmentRemoved::Ok)),
+            Some(Applied::Replayed(mut row)) => {
+                return Ok(Applied::Replayed(receipts::removed(&mut row)?));
+            }
             Some(_) => return Ok(Applied::OtherBody),
             None => {}
         }

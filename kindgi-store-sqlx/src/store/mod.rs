@@ -1,6 +1,7 @@
 //! The transitions, in one body of SQL.
 
 mod codec;
+mod idempotency;
 mod judge_classes;
 mod judged_runs;
 mod judging_queue;
@@ -13,12 +14,13 @@ mod plans;
 mod purge;
 mod queue_items;
 mod queue_list;
+mod receipts;
 mod results;
 
 use std::{fmt, sync::Arc};
 
 use kindgi_core::{
-    Timestamp,
+    Clock, Timestamp,
     model::{PageSize, Position, Readable},
     store::{Keyset, Slice, Write},
 };
@@ -36,11 +38,16 @@ use crate::{
 /// How many values of a list stand in one statement at most.
 const CHUNK: usize = 500;
 
-/// A store in a SQL database. Clones share it.
+/// A store of judgments and of idempotency keys in a SQL database. Clones share it.
+///
+/// It is a [`Store`](kindgi_core::store::Store) and an
+/// [`IdempotencyStore`](kindgi_core::idempotency::IdempotencyStore). The deadlines of keys are by
+/// its [clock](SqlxStoreBuilder::clock).
 #[derive(Clone)]
 pub struct SqlxStore {
     database: Arc<dyn Database>,
     tables: Arc<Tables>,
+    clock: Arc<dyn Clock>,
 }
 
 impl SqlxStore {
@@ -57,11 +64,16 @@ impl SqlxStore {
         self.database.close().await;
     }
 
-    pub(crate) async fn open(database: impl Database, prefix: &str) -> Result<Self, OpenError> {
+    pub(crate) async fn open(
+        database: impl Database,
+        prefix: &str,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, OpenError> {
         migrate(&database, prefix).await?;
         Ok(Self {
             database: Arc::new(database),
             tables: Arc::new(Tables::new(prefix)),
+            clock,
         })
     }
 
@@ -111,6 +123,9 @@ struct Tables {
     tellings: String,
     purges: String,
     operations: String,
+    idempotency_keys: String,
+    idempotency_about: String,
+    idempotency_bars: String,
 }
 
 impl Tables {
@@ -128,6 +143,9 @@ impl Tables {
             tellings: name("tellings"),
             purges: name("purges"),
             operations: name("operations"),
+            idempotency_keys: name("idempotency_keys"),
+            idempotency_about: name("idempotency_about"),
+            idempotency_bars: name("idempotency_bars"),
         }
     }
 }

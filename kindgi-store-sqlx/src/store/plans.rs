@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod idempotency;
 mod queue;
 
 use kindgi_core::{

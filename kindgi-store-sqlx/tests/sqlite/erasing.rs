@@ -13,21 +13,9 @@ use kindgi_core::{
 use kindgi_store_sqlx::SqlxStore;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
-use crate::support::{Folder, append_rule, at, builder, judgment, live, record, tenant};
-
-const SECRET: &str = "nobody may read this again";
-
-/// Whether the database's file or its log has the words.
-fn is_on_disk(folder: &Folder) -> bool {
-    let file = folder.file();
-    let log = file.with_extension("db-wal");
-    [file, log].iter().any(|file| {
-        let bytes = std::fs::read(file).unwrap_or_default();
-        bytes
-            .windows(SECRET.len())
-            .any(|window| window == SECRET.as_bytes())
-    })
-}
+use crate::support::{
+    Folder, SECRET, append_rule, at, builder, holds_secret, judgment, live, record, tenant,
+};
 
 /// An item of the run that is dismissed with the words.
 async fn dismissed(store: &SqlxStore) {
@@ -72,7 +60,7 @@ async fn erased(folder: &Folder, store: &SqlxStore) {
         store.record(write, &new, Some(&copy), None).await.unwrap();
     }
     dismissed(store).await;
-    assert!(is_on_disk(folder));
+    assert!(holds_secret(folder));
     store
         .erase_run(write, &"run".parse().unwrap())
         .await
@@ -84,7 +72,7 @@ async fn an_erased_text_is_neither_in_the_file_nor_in_its_log() {
     let folder = Folder::new();
     let store = folder.store().await;
     erased(&folder, &store).await;
-    assert!(!is_on_disk(&folder));
+    assert!(!holds_secret(&folder));
     assert_eq!(live(&store).await.len(), 50);
 }
 
@@ -119,7 +107,7 @@ async fn an_erased_participants_words_are_neither_in_the_file_nor_in_its_log() {
     let folder = Folder::new();
     let store = folder.store().await;
     judged(&store).await;
-    assert!(is_on_disk(&folder));
+    assert!(holds_secret(&folder));
     let tenant = tenant();
     let write = Write {
         tenant: &tenant,
@@ -129,7 +117,7 @@ async fn an_erased_participants_words_are_neither_in_the_file_nor_in_its_log() {
     let (grace, nobody) = ("grace".parse().unwrap(), "nobody".parse().unwrap());
     let changed = store.erase_participant(write, &grace, &nobody).await;
     assert_eq!(changed.unwrap(), 50);
-    assert!(!is_on_disk(&folder));
+    assert!(!holds_secret(&folder));
     assert_eq!(live(&store).await.len(), 50);
 }
 
@@ -150,7 +138,7 @@ async fn what_was_purged_is_neither_in_the_file_nor_in_its_log() {
         store.record(write, &new, Some(&copy), None).await.unwrap();
     }
     dismissed(&store).await;
-    assert!(is_on_disk(&folder));
+    assert!(holds_secret(&folder));
     let (limit, mut from) = (NonZeroU16::new(20).unwrap(), None);
     // By then the operation that dismissed the item has ended.
     let write = Write {
@@ -168,7 +156,7 @@ async fn what_was_purged_is_neither_in_the_file_nor_in_its_log() {
         from = step.next;
     }
     assert_eq!(removed, 51);
-    assert!(!is_on_disk(&folder));
+    assert!(!holds_secret(&folder));
 }
 
 #[tokio::test]
@@ -183,7 +171,7 @@ async fn on_a_hosts_own_pool_too() {
         .unwrap();
     let store = builder().sqlite(pool).await.unwrap();
     erased(&folder, &store).await;
-    assert!(!is_on_disk(&folder));
+    assert!(!holds_secret(&folder));
 }
 
 #[tokio::test]

@@ -105,6 +105,32 @@ async fn a_second_rule_of_one_id_is_refused() {
 }
 
 #[tokio::test]
+async fn a_key_is_held_or_answered_and_there_once() {
+    let folder = Folder::new();
+    folder.store().await;
+    let pool = folder.pool().await;
+    let insert = |rest: &str| -> &'static str {
+        let insert = format!(
+            "INSERT INTO kindgi_idempotency_keys \
+             (id, tenant, body, ends_at, token, answered_at, status, headers, answer) \
+             VALUES {rest}"
+        );
+        insert.leak()
+    };
+    let held = "('a', 'acme', 'b', 1, 't', NULL, NULL, NULL, NULL)";
+    assert!(!refused(&pool, insert(held)).await);
+    assert!(refused(&pool, insert(held)).await);
+    for neither in [
+        "('c', 'acme', 'b', 1, 't', 1, 200, NULL, NULL)",
+        "('c', 'acme', 'b', 1, NULL, NULL, NULL, NULL, NULL)",
+        "('c', 'acme', 'b', 1, NULL, 1, NULL, NULL, NULL)",
+        "('c', 'acme', 'b', 1, NULL, 1, 200, '[]', NULL)",
+    ] {
+        assert!(refused(&pool, insert(neither)).await, "{neither}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_kept_once_of_a_queue_can_not_be_twice() {
     let folder = Folder::new();
     let store = folder.store().await;

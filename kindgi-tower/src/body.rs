@@ -9,7 +9,7 @@ use std::{
 
 use bytes::{Buf, Bytes};
 use http_body::{Body, Frame, SizeHint};
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use kindgi_core::BoxError;
 
 use crate::refusal::{Code, Refusal};
@@ -78,17 +78,21 @@ where
 
 /// An answer's body.
 #[derive(Debug, Default)]
-pub struct ResponseBody(Full<Bytes>);
+pub struct ResponseBody(Bytes);
 
 impl ResponseBody {
     pub(crate) fn len(&self) -> u64 {
-        self.0.size_hint().lower()
+        self.0.len() as u64
+    }
+
+    pub(crate) fn into_bytes(self) -> Bytes {
+        self.0
     }
 }
 
 impl From<Bytes> for ResponseBody {
     fn from(bytes: Bytes) -> Self {
-        Self(Full::new(bytes))
+        Self(bytes)
     }
 }
 
@@ -98,16 +102,17 @@ impl Body for ResponseBody {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
+        _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Pin::new(&mut self.0).poll_frame(cx)
+        let data = std::mem::take(&mut self.0);
+        Poll::Ready((!data.is_empty()).then(|| Ok(Frame::data(data))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_end_stream()
+        self.0.is_empty()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.0.size_hint()
+        SizeHint::with_exact(self.len())
     }
 }

@@ -2,10 +2,15 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use kindgi_core::engine::Engine;
+use kindgi_core::{engine::Engine, rate_limit::RateLimiter};
 
 use crate::{
-    auth::Authenticator, pipeline::Shared, route::Routes, service::KindgiService, writes::Writes,
+    auth::Authenticator,
+    cursor::{CursorKey, CursorKeys},
+    pipeline::Shared,
+    route::Routes,
+    service::KindgiService,
+    writes::Writes,
 };
 
 /// Puts a [`KindgiService`] together: see [`KindgiService::builder`].
@@ -13,6 +18,8 @@ use crate::{
 pub struct KindgiServiceBuilder {
     engine: Engine,
     authenticator: Option<Arc<dyn Authenticator>>,
+    cursor_keys: Vec<CursorKey>,
+    rate_limiter: Option<Arc<dyn RateLimiter>>,
     base_path: String,
     max_body_bytes: usize,
     time_limit: Duration,
@@ -25,6 +32,8 @@ impl KindgiServiceBuilder {
         Self {
             engine,
             authenticator: None,
+            cursor_keys: Vec::new(),
+            rate_limiter: None,
             base_path: String::new(),
             max_body_bytes: 1 << 20,
             time_limit: Duration::from_secs(30),
@@ -40,9 +49,36 @@ impl KindgiServiceBuilder {
         self
     }
 
+    /// The keys of cursors: the first seals, and every one opens, so that a new one is put first and
+    /// an old one taken out a day later. Several nodes need the same ones.
+    ///
+    /// Unset, the service makes one at its start: a cursor is then good only for the node that gave
+    /// it, and until that is started anew; with any other, a client is told to begin the list again.
+    pub fn cursor_keys(mut self, keys: impl IntoIterator<Item = CursorKey>) -> Self {
+        self.cursor_keys = keys.into_iter().collect();
+        self
+    }
+
+    /// Limits how often a caller may ask; a request that comes too soon is answered 429. Off unless
+    /// said. Requests that aren't authenticated count for nobody.
+    ///
+    /// ```
+    /// # use std::num::NonZeroU32;
+    /// # use kindgi_core::rate_limit::LocalRateLimiter;
+    /// # fn example(builder: kindgi_tower::KindgiServiceBuilder) -> kindgi_tower::KindgiServiceBuilder {
+    /// let a_hundred = NonZeroU32::new(100).unwrap();
+    /// builder.rate_limiter(LocalRateLimiter::per_second(a_hundred))
+    /// # }
+    /// ```
+    pub fn rate_limiter(mut self, limiter: impl RateLimiter) -> Self {
+        self.rate_limiter = Some(Arc::new(limiter));
+        self
+    }
+
     /// Where the service is mounted, for a host that leaves the prefix on the path, such as
     /// `/kindgi`. It is taken off where it is there, so it must not be how the API's own paths
-    /// begin (`/v1`). Unset: no prefix.
+    /// begin (`/v1`). The OpenAPI document says it, too, so a host whose router takes the prefix
+    /// off may name it all the same. Unset: no prefix.
     pub fn base_path(mut self, path: &str) -> Self {
         let path = path.trim_matches('/');
         self.base_path = match path {
@@ -91,7 +127,11 @@ impl KindgiServiceBuilder {
         KindgiService::new(Shared {
             engine: self.engine,
             authenticator: self.authenticator,
+            cursor_keys: Arc::new(CursorKeys::new(&self.cursor_keys)),
+            rate_limiter: self.rate_limiter,
             routes: Routes::new(),
+            #[cfg(feature = "openapi")]
+            document: crate::openapi::Document::default(),
             writes: Writes::new(self.max_writes_in_flight),
             base_path: self.base_path,
             max_body_bytes: self.max_body_bytes,

@@ -1,6 +1,6 @@
 //! A request's way: the API's order of checks, in one place.
 //!
-//! Route and method, authentication, body size, media type; then, in the operation's handler,
+//! Route and method, authentication, rate limit, body size, media type; then, in the operation's handler,
 //! the shape of the query, the path and the body, the idempotency key, and what the engine
 //! checks: existence, permission, state. No check tells what an earlier one hides.
 
@@ -14,13 +14,20 @@ use http::{
     request::Parts,
 };
 use http_body::Body;
-use kindgi_core::{BoxError, Error, ErrorKind, engine::Engine};
+use kindgi_core::{
+    BoxError, Error, ErrorKind,
+    engine::Engine,
+    model::Principal,
+    rate_limit::{RateDecision, RateLimiter},
+};
 
 use crate::{
     auth::{self, Authenticator},
     body::{self, ResponseBody},
+    cursor::CursorKeys,
     handlers::Call,
-    refusal::{Code, Refusal},
+    idempotency::HoldSlot,
+    refusal::{Code, Refusal, Stop},
     request_id::RequestId,
     respond::{Answer, respond},
     route::Routes,
@@ -32,6 +39,10 @@ pub(crate) struct Shared {
     pub(crate) engine: Engine,
     pub(crate) authenticator: Option<Arc<dyn Authenticator>>,
     pub(crate) routes: Routes,
+    #[cfg(feature = "openapi")]
+    pub(crate) document: crate::openapi::Document,
+    pub(crate) cursor_keys: Arc<CursorKeys>,
+    pub(crate) rate_limiter: Option<Arc<dyn RateLimiter>>,
     pub(crate) writes: Writes,
     /// Without a trailing slash; empty at the root.
     pub(crate) base_path: String,
@@ -71,13 +82,21 @@ where
     B: Body + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let found = shared
-        .routes
-        .find(&parts.method, shared.own_path(parts.uri.path()))?;
+    let path = shared.own_path(parts.uri.path());
+    #[cfg(feature = "openapi")]
+    if let Some(answer) = shared.document.answer(&parts, path, &shared.base_path) {
+        return answer;
+    }
+    let found = shared.routes.find(&parts.method, path)?;
     let is_read = matches!(parts.method, Method::GET | Method::HEAD);
     let limit = shared.time_limit;
     let who = auth::principal(shared.authenticator.as_deref(), &parts, is_read);
     let who = within(limit, is_read, who).await?;
+    if let Some(limiter) = &shared.rate_limiter {
+        within(limit, is_read, rate(&**limiter, &who, is_read)).await?;
+    }
+    let path = path.to_owned();
+    let hold = HoldSlot::default();
     let mut call = Call {
         engine: shared.engine.clone(),
         who,
@@ -85,19 +104,60 @@ where
         query: parts.uri.query().map(str::to_owned),
         headers: parts.headers,
         body: Bytes::new(),
+        method: parts.method,
+        path,
+        hold: hold.clone(),
+        cursor_keys: Arc::clone(&shared.cursor_keys),
         is_read,
     };
     if is_read {
-        return within(limit, is_read, call.answer()).await;
+        return within(limit, is_read, answered(call)).await;
     }
     call.body = body::collect(body, shared.max_body_bytes).await?.into();
     media_type(&call.headers)?;
     // The limit is on the write, not on its waiting in line. Cutting it off leaves it done or not
     // done, but never half: that is what a store promises.
-    shared
-        .writes
-        .run(within(limit, is_read, call.answer()))
-        .await
+    let write = async move {
+        let answer = within(limit, is_read, answered(call));
+        let answer = AssertUnwindSafe(hold.renewing(answer)).catch_unwind().await;
+        let answer = answer.unwrap_or_else(|_| Err(Refusal::internal()));
+        let answer = answer.map(|answer| answer.replay_if(hold.replayed()));
+        // The work is done or refused by now, whatever the store of keys says.
+        let _ = tokio::time::timeout(limit, ended(&hold, &answer)).await;
+        answer
+    };
+    shared.writes.run(write).await
+}
+
+/// Refuses a caller who asks too often.
+async fn rate(limiter: &dyn RateLimiter, who: &Principal, is_read: bool) -> Result<(), Refusal> {
+    match limiter.check(who).await {
+        Ok(RateDecision::Allowed) => Ok(()),
+        Ok(RateDecision::Limited { retry_after }) => Err(Refusal::rate_limited(retry_after)),
+        Err(error) => Err(Refusal::from_engine(error.into(), is_read)),
+    }
+}
+
+/// The operation's answer, or the one that was kept.
+async fn answered(call: Call) -> Result<Answer, Refusal> {
+    match call.answer().await {
+        Ok(answer) => Ok(answer),
+        Err(Stop::Refused(refusal)) => Err(refusal),
+        Err(Stop::Replay(kept)) => Answer::replayed(kept),
+    }
+}
+
+/// Ends the hold on the request's key before it is answered: an answer is kept, a refusal frees
+/// the key.
+async fn ended(hold: &HoldSlot, answer: &Result<Answer, Refusal>) {
+    match (hold.get(), answer) {
+        (Some(hold), Ok(answer)) => {
+            let (outcome, about) = answer.kept();
+            hold.complete(&outcome, about).await;
+        }
+        (Some(hold), Err(_)) => hold.release().await,
+        (None, _) => {}
+    }
 }
 
 /// The outcome, if it comes within the time limit.

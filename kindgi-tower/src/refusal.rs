@@ -1,8 +1,8 @@
 //! Why a request was refused: an error code, a message, and what helps the caller to mend it.
 
-use std::{borrow::Cow, error, fmt, sync::Arc};
+use std::{borrow::Cow, error, fmt, sync::Arc, time::Duration};
 
-use kindgi_core::{Error, ErrorKind, json::Pointer};
+use kindgi_core::{Error, ErrorKind, Timestamp, idempotency::KeptAnswer, json::Pointer};
 
 /// How many unknown fields a refusal names.
 const MAX_NAMED: usize = 100;
@@ -31,9 +31,13 @@ pub(crate) enum Code {
     RunNotFinished,
     JudgeClassNameTaken,
     JudgingItemNotOpen,
+    KeyBodyMismatch,
+    KeyInFlight,
+    KeyReplayWithheld,
     RunErased,
     RequestTooLarge,
     UnsupportedMediaType,
+    RateLimitExceeded,
     InternalServerError,
     DatabaseBusy,
 }
@@ -73,6 +77,20 @@ impl error::Error for Cause {
     }
 }
 
+/// Why a handler has nothing of its own to answer.
+pub(crate) enum Stop {
+    /// It refused.
+    Refused(Refusal),
+    /// This was answered before.
+    Replay(KeptAnswer),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
 /// A refusal, on its way to the answer.
 #[derive(Debug)]
 pub(crate) struct Refusal(Box<Parts>);
@@ -86,6 +104,10 @@ pub(crate) struct Parts {
     /// The unknown fields, as JSON Pointers into the body.
     pub(crate) fields: Vec<String>,
     pub(crate) max_bytes: Option<usize>,
+    /// The status that a withheld answer had, and when it was given.
+    pub(crate) withheld: Option<(u16, Timestamp)>,
+    /// When to try again.
+    pub(crate) retry_after: Option<Duration>,
     /// The methods that the path has.
     pub(crate) allow: Option<&'static str>,
     /// What the caller isn't told.
@@ -100,6 +122,8 @@ impl Refusal {
             field: None,
             fields: Vec::new(),
             max_bytes: None,
+            withheld: None,
+            retry_after: None,
             allow: None,
             cause: None,
         }))
@@ -130,6 +154,37 @@ impl Refusal {
     pub(crate) fn too_large(max_bytes: usize) -> Self {
         let mut refusal = Self::new(Code::RequestTooLarge, "the request's body is too large");
         refusal.0.max_bytes = Some(max_bytes);
+        refusal
+    }
+
+    /// The caller asks too often.
+    pub(crate) fn rate_limited(retry_after: Duration) -> Self {
+        let message = "there are too many requests of this caller";
+        let mut refusal = Self::new(Code::RateLimitExceeded, message);
+        refusal.0.retry_after = Some(retry_after);
+        refusal
+    }
+
+    /// The key was used with another body.
+    pub(crate) fn key_mismatch() -> Self {
+        let message = "the idempotency key was used for another request";
+        Self::new(Code::KeyBodyMismatch, message)
+    }
+
+    /// The first request with the key still runs.
+    pub(crate) fn key_in_flight(retry_after: Duration) -> Self {
+        let message = "the first request with this idempotency key still runs";
+        let mut refusal = Self::new(Code::KeyInFlight, message);
+        refusal.0.retry_after = Some(retry_after);
+        refusal
+    }
+
+    /// The answer carried a secret, and isn't kept.
+    pub(crate) fn key_withheld(status: u16, at: Timestamp) -> Self {
+        let message = "the first request with this idempotency key succeeded, but its answer \
+                       isn't kept, since it carried a secret";
+        let mut refusal = Self::new(Code::KeyReplayWithheld, message);
+        refusal.0.withheld = Some((status, at));
         refusal
     }
 
@@ -171,6 +226,7 @@ impl Refusal {
             ErrorKind::JudgeClassNameTaken => Code::JudgeClassNameTaken,
             ErrorKind::JudgingItemNotOpen => Code::JudgingItemNotOpen,
             ErrorKind::RunErased => Code::RunErased,
+            ErrorKind::OtherBody => Code::KeyBodyMismatch,
             ErrorKind::TooLarge => Code::RequestTooLarge,
             ErrorKind::Busy if is_read => Code::DatabaseBusy,
             _ => Code::InternalServerError,

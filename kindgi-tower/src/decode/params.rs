@@ -1,8 +1,7 @@
-//! Parameters of the path, and the idempotency key.
+//! Parameters of the path.
 
 use std::borrow::Cow;
 
-use http::HeaderMap;
 use kindgi_core::model::InvalidText;
 use percent_encoding::percent_decode_str;
 
@@ -25,26 +24,4 @@ where
 /// A parameter of the path, decoded. Bytes that aren't UTF-8 are replaced: for comparing alone.
 pub(crate) fn decoded(raw: &str) -> Cow<'_, str> {
     percent_decode_str(raw).decode_utf8_lossy()
-}
-
-/// Checks the `Idempotency-Key`: sent at most once, 1 to 255 visible ASCII characters.
-///
-/// It is not honoured yet: a repeated write takes effect again.
-pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<(), Refusal> {
-    const NAME: &str = "Idempotency-Key";
-    let mut values = headers.get_all(NAME).iter();
-    let Some(key) = values.next() else {
-        return Ok(());
-    };
-    if values.next().is_some() {
-        return Err(Refusal::bad_input(NAME, "must be sent once"));
-    }
-    let is_key = (1..=255).contains(&key.len()) && key.as_bytes().iter().all(u8::is_ascii_graphic);
-    if !is_key {
-        return Err(Refusal::bad_input(
-            NAME,
-            "must be 1 to 255 visible ASCII characters",
-        ));
-    }
-    Ok(())
 }

@@ -8,13 +8,19 @@ use kindgi_core::{
 };
 
 use super::Call;
-use crate::{decode, decode::query::Query, refusal::Refusal, respond::Answer, wire};
+use crate::{
+    decode,
+    decode::query::Query,
+    refusal::{Refusal, Stop},
+    respond::Answer,
+    wire,
+};
 
 /// The parameters of a list without filters.
 const PAGE: &[&str] = &["limit", "cursor"];
 
 /// `projects.judgingRules.list`
-pub(super) async fn list(call: Call) -> Result<Answer, Refusal> {
+pub(super) async fn list(call: Call) -> Result<Answer, Stop> {
     let query = call.query(PAGE)?;
     let project: ProjectId = call.param("projectId")?;
     let binding = call.binding(&query);
@@ -32,11 +38,11 @@ pub(super) async fn list(call: Call) -> Result<Answer, Refusal> {
 }
 
 /// `projects.judgingRules.create`
-pub(super) async fn create(call: Call) -> Result<Answer, Refusal> {
+pub(super) async fn create(call: Call) -> Result<Answer, Stop> {
     call.no_query()?;
     let project: ProjectId = call.param("projectId")?;
     let spec = decode::judging_rules::create(call.body.clone())?;
-    call.idempotency_key()?;
+    let call = call.claim().await?;
     let rule = call
         .engine
         .create_judging_rule(&call.who, &project, spec)
@@ -45,7 +51,7 @@ pub(super) async fn create(call: Call) -> Result<Answer, Refusal> {
 }
 
 /// `projects.judgingRules.get`
-pub(super) async fn get(call: Call) -> Result<Answer, Refusal> {
+pub(super) async fn get(call: Call) -> Result<Answer, Stop> {
     call.no_query()?;
     let (project, id) = place(&call)?;
     let rule = call.engine.judging_rule(&call.who, &project, &id).await;
@@ -53,11 +59,11 @@ pub(super) async fn get(call: Call) -> Result<Answer, Refusal> {
 }
 
 /// `projects.judgingRules.update`
-pub(super) async fn update(call: Call) -> Result<Answer, Refusal> {
+pub(super) async fn update(call: Call) -> Result<Answer, Stop> {
     call.no_query()?;
     let (project, id) = place(&call)?;
     let patch = decode::judging_rules::update(call.body.clone())?;
-    call.idempotency_key()?;
+    let call = call.claim().await?;
     let rule = call
         .engine
         .update_judging_rule(&call.who, &project, &id, patch)
@@ -66,11 +72,11 @@ pub(super) async fn update(call: Call) -> Result<Answer, Refusal> {
 }
 
 /// `projects.judgingRules.unregister`
-pub(super) async fn unregister(call: Call) -> Result<Answer, Refusal> {
+pub(super) async fn unregister(call: Call) -> Result<Answer, Stop> {
     call.no_query()?;
     let (project, id) = place(&call)?;
     decode::empty(call.body.clone())?;
-    call.idempotency_key()?;
+    let call = call.claim().await?;
     let stopped = call
         .engine
         .unregister_judging_rule(&call.who, &project, &id)
@@ -83,7 +89,7 @@ pub(super) async fn unregister(call: Call) -> Result<Answer, Refusal> {
 }
 
 /// `projects.judgingRules.versions`
-pub(super) async fn versions(call: Call) -> Result<Answer, Refusal> {
+pub(super) async fn versions(call: Call) -> Result<Answer, Stop> {
     let query: Query = call.query(PAGE)?;
     let (project, id) = place(&call)?;
     let binding = call.binding(&query);
@@ -108,7 +114,7 @@ pub(super) async fn versions(call: Call) -> Result<Answer, Refusal> {
 }
 
 /// `projects.judgingRules.results`
-pub(super) async fn results(call: Call) -> Result<Answer, Refusal> {
+pub(super) async fn results(call: Call) -> Result<Answer, Stop> {
     let query = call.query(decode::judging_rules::RESULTS)?;
     let (project, id) = place(&call)?;
     let since = query.time("since")?;
@@ -123,7 +129,7 @@ pub(super) async fn results(call: Call) -> Result<Answer, Refusal> {
 }
 
 /// `projects.judgingRules.preview`
-pub(super) async fn preview(call: Call) -> Result<Answer, Refusal> {
+pub(super) async fn preview(call: Call) -> Result<Answer, Stop> {
     let query = call.query(decode::judging_rules::PREVIEW)?;
     let project: ProjectId = call.param("projectId")?;
     let preview = decode::judging_rules::preview(&query)?;

@@ -5,14 +5,17 @@ mod judging_queue;
 mod judging_rules;
 mod judgments;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, Method};
 use kindgi_core::{Error, engine::Engine, model::Principal};
 
 use crate::{
-    cursor::Binding,
+    cursor::{Binding, CursorKeys},
     decode::{params, query::Query},
-    refusal::Refusal,
+    idempotency::{Begin, Hold, HoldSlot, IDEMPOTENCY_KEY, Routes, body_hash, key_of, operation},
+    refusal::{Refusal, Stop},
     respond::Answer,
     route::{Found, Operation},
 };
@@ -25,12 +28,17 @@ pub(crate) struct Call {
     pub(crate) query: Option<String>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    pub(crate) method: Method,
+    /// Below the mount.
+    pub(crate) path: String,
+    pub(crate) hold: HoldSlot,
+    pub(crate) cursor_keys: Arc<CursorKeys>,
     pub(crate) is_read: bool,
 }
 
 impl Call {
     /// The answer of the operation.
-    pub(crate) async fn answer(self) -> Result<Answer, Refusal> {
+    pub(crate) async fn answer(self) -> Result<Answer, Stop> {
         match self.found.operation {
             Operation::ListJudgments => judgments::list(self).await,
             Operation::CreateJudgment => judgments::create(self).await,
@@ -78,11 +86,36 @@ impl Call {
             .map(|(name, raw)| (&**name, params::decoded(raw)))
             .collect();
         let params = params.iter().map(|(name, value)| (*name, &**value));
-        Binding::new(&self.who, self.found.path, params.chain(query.filters()))
+        let filters = params.chain(query.filters());
+        let now = self.engine.clock().now();
+        Binding::new(&self.cursor_keys, now, &self.who, self.found.path, filters)
     }
 
-    fn idempotency_key(&self) -> Result<(), Refusal> {
-        params::idempotency_key(&self.headers)
+    /// Claims the request's idempotency key, if it has one: the last step before the engine.
+    ///
+    /// From here on the engine's write takes effect at most once while the key lives.
+    async fn claim(mut self) -> Result<Self, Stop> {
+        let key = key_of(&self.headers);
+        let key = key.map_err(|message| Refusal::bad_input(IDEMPOTENCY_KEY, message))?;
+        let Some(key) = key else {
+            return Ok(self);
+        };
+        let method = self.method.as_str();
+        let operation = operation(Routes::Service, &self.who, method, &self.path, key);
+        let body = body_hash(&self.body);
+        let store = self.engine.idempotency();
+        let begun = Hold::begin(store, &self.who.tenant, operation, &body).await;
+        match begun.map_err(|error| self.refused()(error.into()))? {
+            Begin::Run(hold) => {
+                self.engine = self.engine.keyed(operation, body);
+                self.hold.put(hold, Some(self.engine.clone()));
+                Ok(self)
+            }
+            Begin::Replay(answer) => Err(Stop::Replay(answer)),
+            Begin::OtherBody => Err(Refusal::key_mismatch().into()),
+            Begin::InFlight(retry_after) => Err(Refusal::key_in_flight(retry_after).into()),
+            Begin::Withheld(status, at) => Err(Refusal::key_withheld(status, at).into()),
+        }
     }
 
     fn refused(&self) -> impl Fn(Error) -> Refusal + use<> {

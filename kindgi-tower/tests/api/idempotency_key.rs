@@ -1,4 +1,4 @@
-//! `Idempotency-Key` is checked; it isn't honoured yet.
+//! What an `Idempotency-Key` may be, and when it is looked at.
 
 use http::{HeaderValue, Method};
 

@@ -27,9 +27,13 @@ const CODES: &[(&str, u16)] = &[
     ("run-not-finished", 409),
     ("judge-class-name-taken", 409),
     ("judging-item-not-open", 409),
+    ("idempotency-key-body-mismatch", 409),
+    ("idempotency-key-in-flight", 409),
+    ("idempotency-key-replay-withheld", 409),
     ("run-erased", 410),
     ("request-too-large", 413),
     ("unsupported-media-type", 415),
+    ("rate-limit-exceeded", 429),
     ("internal-server-error", 500),
     ("database-busy", 503),
 ];
@@ -83,9 +87,20 @@ impl Answer {
         only_with("www-authenticate", 401, Some("Bearer"));
         only_with("allow", 405, self.header("allow"));
         assert!(self.status != 405 || self.header("allow").is_some());
-        only_with("retry-after", 503, self.header("retry-after"));
         let seconds = self.header("retry-after").map(str::parse::<u32>);
-        assert!(self.status != 503 || matches!(seconds, Some(Ok(1..))));
+        match self.status.as_u16() {
+            429 | 503 => assert!(matches!(seconds, Some(Ok(1..)))),
+            // With a key in flight, and with no other: `check_body`.
+            409 => assert!(matches!(seconds, None | Some(Ok(1..)))),
+            _ => assert_eq!(seconds, None),
+        }
+        let replay = self.header("x-idempotent-replay");
+        assert!(replay.is_none() || (replay == Some("true") && self.status.as_u16() < 400));
+    }
+
+    /// Whether it is an answer that was kept.
+    pub(crate) fn is_replay(&self) -> bool {
+        self.header("x-idempotent-replay").is_some()
     }
 
     fn check_head(&self) {
@@ -125,6 +140,10 @@ impl Answer {
             "{}",
             self.body
         );
+        if self.status == 409 {
+            let waits = self.header("retry-after").is_some();
+            assert_eq!(waits, self.code() == "idempotency-key-in-flight");
+        }
         assert!(!self.text("/error/message").is_empty());
         if let Some(details) = self.raw("/error/details") {
             assert!(!details.members().expect("details are an object").is_empty());

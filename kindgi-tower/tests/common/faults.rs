@@ -18,9 +18,10 @@ use kindgi_core::{
     store::{
         Applied, Candidate, ClassAt, ClassCreated, ClassFilter, ClassReplaced, EnabledRules,
         ItemMoved, JudgeClassStore, JudgedRun, JudgedRunFilter, JudgingQueueStore,
-        JudgingRuleStore, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, Lifecycle,
-        ListedRule, NewJudgment, PurgePosition, Purged, QueueFilter, QueueSlice, Recorded, Revised,
-        RuleAppended, RuleResults, RuleStopped, Slice, StoreResult, Taken, Write,
+        JudgingRuleStore, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, KnownOperation,
+        Lifecycle, ListedRule, NewJudgment, Operation, OperationStore, PurgePosition, Purged,
+        QueueFilter, QueueSlice, Receipt, Recorded, Revised, RuleAppended, RuleResults,
+        RuleStopped, Slice, StoreResult, Taken, Write,
     },
 };
 use tokio::sync::Semaphore;
@@ -121,7 +122,7 @@ impl Faults {
         })
     }
 
-    async fn store(&self, method: &'static str) -> StoreResult<()> {
+    pub(crate) async fn store(&self, method: &'static str) -> StoreResult<()> {
         self.meet(method).await.map_err(|trouble| match trouble {
             Trouble::Busy => StoreError::busy("secret of the store"),
             Trouble::TooLarge => StoreError::too_large("secret of the store"),
@@ -152,7 +153,10 @@ impl JudgmentStore for FaultyStore {
         class: Option<ClassAt<'_>>,
     ) -> StoreResult<Applied<Recorded>> {
         self.faults.store("record").await?;
-        self.inner.record(write, new, copy, class).await
+        let recorded = self.inner.record(write, new, copy, class).await?;
+        // After it took effect.
+        self.faults.store("recorded").await?;
+        Ok(recorded)
     }
 
     async fn remove(
@@ -414,5 +418,23 @@ impl Lifecycle for FaultyStore {
     ) -> StoreResult<Slice<JudgedRun>> {
         self.faults.store("judged_runs").await?;
         self.inner.judged_runs(tenant, filter, keyset).await
+    }
+}
+
+#[async_trait]
+impl OperationStore for FaultyStore {
+    async fn receipt(
+        &self,
+        tenant: &TenantId,
+        now: Timestamp,
+        operation: Operation<'_>,
+    ) -> StoreResult<Option<KnownOperation>> {
+        self.faults.store("receipt").await?;
+        self.inner.receipt(tenant, now, operation).await
+    }
+
+    async fn keep(&self, write: Write<'_>, receipt: &Receipt) -> StoreResult<Applied<Receipt>> {
+        self.faults.store("keep").await?;
+        self.inner.keep(write, receipt).await
     }
 }

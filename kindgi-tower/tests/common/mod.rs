@@ -4,6 +4,7 @@ mod answer;
 mod bodies;
 mod faults;
 mod host;
+mod keys;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use kindgi_core::{
     BoxError, Clock, MemoryStore,
     clock::ManualClock,
     engine::{Engine, Told},
+    idempotency::MemoryIdempotency,
     model::{EndedRun, InvalidText, Principal, Run, RunId, RunStatus, Subject, TenantId},
 };
 use kindgi_tower::{KindgiService, KindgiServiceBuilder};
@@ -25,6 +27,7 @@ pub(crate) use self::{
     bodies::{agent_scope, class, judgment, project_scope, queue, quoted, raw, rule, rules},
     faults::{FaultyStore, Gate, Trouble},
     host::{Host, Known},
+    keys::FaultyKeys,
 };
 
 /// The tenant of everyone who isn't said to be of another.
@@ -65,7 +68,9 @@ impl App {
         let host = Arc::new(Host::default());
         let clock = Arc::new(ManualClock::default());
         let store = FaultyStore::new(MemoryStore::new(), host.faults.clone());
+        let keys = MemoryIdempotency::with_clock(Arc::clone(&clock));
         let mut engine = Engine::builder(store, Arc::clone(&host), Arc::clone(&host))
+            .idempotency(FaultyKeys::new(keys, host.faults.clone()))
             .context_capture(Arc::clone(&host))
             .recent_runs(Arc::clone(&host))
             .clock(Arc::clone(&clock));
@@ -136,6 +141,33 @@ impl App {
         let (parts, body) = response.into_parts();
         let Ok(body) = body.collect().await;
         Answer::checked(parts, body.to_bytes(), is_head)
+    }
+
+    /// A request with an idempotency key.
+    pub(crate) fn keyed_request(
+        &self,
+        method: Method,
+        token: &str,
+        path: &str,
+        body: &str,
+        key: &str,
+    ) -> Request<Full<Bytes>> {
+        let mut request = self.request(method, token, path, body.to_owned());
+        let key = key.parse().unwrap();
+        request.headers_mut().insert("idempotency-key", key);
+        request
+    }
+
+    /// Posts with an idempotency key.
+    pub(crate) async fn keyed_post(
+        &self,
+        token: &str,
+        path: &str,
+        body: &str,
+        key: &str,
+    ) -> Answer {
+        self.send(self.keyed_request(Method::POST, token, path, body, key))
+            .await
     }
 
     pub(crate) async fn call(&self, method: Method, token: &str, path: &str, body: &str) -> Answer {

@@ -24,7 +24,12 @@ mod routes;
 use std::sync::Arc;
 
 use axum::Router;
-use kindgi_core::{MemoryStore, engine::Engine, store::Store};
+use kindgi_core::{
+    MemoryStore,
+    engine::Engine,
+    idempotency::{IdempotencyStore, MemoryIdempotency},
+    store::Store,
+};
 use kindgi_store_sqlx::SqlxStore;
 use kindgi_tower::KindgiService;
 
@@ -53,11 +58,20 @@ pub struct App {
 pub async fn app(config: &Config) -> Result<App, BoxError> {
     let demo = Demo::new(config.runs)?;
 
-    let store: Arc<dyn Store> = match &config.database {
-        Database::Memory => Arc::new(MemoryStore::new()),
-        Database::Sql(url) => Arc::new(SqlxStore::builder().connect(url).await?),
+    // Idempotency keys are kept beside the judgments, so that several hosts on one database share
+    // both.
+    let (store, keys): (Arc<dyn Store>, Arc<dyn IdempotencyStore>) = match &config.database {
+        Database::Memory => (
+            Arc::new(MemoryStore::new()),
+            Arc::new(MemoryIdempotency::new()),
+        ),
+        Database::Sql(url) => {
+            let store = SqlxStore::builder().connect(url).await?;
+            (Arc::new(store.clone()), Arc::new(store))
+        }
     };
     let engine = Engine::builder(store, demo.runs.clone(), demo.people.clone())
+        .idempotency(keys)
         .directory(demo.directory.clone())
         .context_capture(Context)
         .recent_runs(demo.runs.clone())
@@ -67,6 +81,7 @@ pub async fn app(config: &Config) -> Result<App, BoxError> {
     }
     let service = KindgiService::builder(engine.clone())
         .authenticator(demo.people.clone())
+        .base_path(config.mount.as_deref().unwrap_or_default())
         .build();
 
     let own = routes::router(Host { demo, engine });

@@ -8,6 +8,8 @@ mod environment;
 mod erase;
 mod finish_run;
 mod greeting;
+#[cfg(unix)]
+mod idempotency;
 mod mount;
 mod people;
 mod process;

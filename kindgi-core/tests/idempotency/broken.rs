@@ -334,7 +334,18 @@ impl IdempotencyStore for Keys {
         keep: Duration,
     ) -> StoreResult<Completed> {
         let forgets = self.forgets.load(Ordering::SeqCst);
-        let mut record = {
+        let done = |mut record: Record| {
+            if !self.has(Fault::AnswerEndsWithItsHold) {
+                record.ends_at = self.after(keep);
+            }
+            let of = match self.fault {
+                Fault::AboutInAStepOfItsOwn => Vec::new(),
+                _ => about.to_vec(),
+            };
+            record.state = State::Done(self.kept(outcome), self.clock.now(), of);
+            record
+        };
+        let late = {
             let mut records = self.lock();
             let held = records
                 .get(key)
@@ -348,25 +359,25 @@ impl IdempotencyStore for Keys {
                 }
                 return Ok(Completed::Forgotten);
             }
-            if self.has(Fault::CompleteInTwoSteps) {
-                records.remove(key);
+            match self.fault {
+                Fault::CompleteInTwoSteps => {
+                    records.remove(key);
+                    Some(held)
+                }
+                Fault::CompleteRacesForget => Some(held),
+                _ => {
+                    records.insert(*key, done(held));
+                    None
+                }
             }
-            held
         };
-        match self.fault {
-            Fault::CompleteInTwoSteps => tokio::task::yield_now().await,
-            Fault::CompleteRacesForget => self.until_others_did(&self.forgets, forgets).await,
-            _ => {}
+        if let Some(held) = late {
+            match self.fault {
+                Fault::CompleteRacesForget => self.until_others_did(&self.forgets, forgets).await,
+                _ => tokio::task::yield_now().await,
+            }
+            self.lock().insert(*key, done(held));
         }
-        if !self.has(Fault::AnswerEndsWithItsHold) {
-            record.ends_at = self.after(keep);
-        }
-        let of = match self.fault {
-            Fault::AboutInAStepOfItsOwn => Vec::new(),
-            _ => about.to_vec(),
-        };
-        record.state = State::Done(self.kept(outcome), self.clock.now(), of);
-        self.lock().insert(*key, record.clone());
         if self.has(Fault::AboutInAStepOfItsOwn) {
             tokio::task::yield_now().await;
             if let Some(Record {

@@ -91,6 +91,7 @@ impl KeyBackend for Broken {
             records: Mutex::default(),
             begins: AtomicUsize::new(0),
             forgets: AtomicUsize::new(0),
+            late: AtomicUsize::new(0),
         };
         Ok(((), Arc::new(keys)))
     }
@@ -102,6 +103,8 @@ struct Keys {
     records: Mutex<BTreeMap<OperationId, Record>>,
     begins: AtomicUsize,
     forgets: AtomicUsize,
+    /// How many completions have looked at their key, and write it later.
+    late: AtomicUsize,
 }
 
 #[derive(Clone)]
@@ -372,11 +375,13 @@ impl IdempotencyStore for Keys {
             }
         };
         if let Some(held) = late {
+            self.late.fetch_add(1, Ordering::SeqCst);
             match self.fault {
                 Fault::CompleteRacesForget => self.until_others_did(&self.forgets, forgets).await,
                 _ => tokio::task::yield_now().await,
             }
             self.lock().insert(*key, done(held));
+            self.late.fetch_sub(1, Ordering::SeqCst);
         }
         if self.has(Fault::AboutInAStepOfItsOwn) {
             tokio::task::yield_now().await;
@@ -407,6 +412,14 @@ impl IdempotencyStore for Keys {
     }
 
     async fn forget(&self, tenant: &TenantId, about: &About) -> StoreResult<()> {
+        if self.has(Fault::CompleteRacesForget) {
+            // Until somebody has looked and not yet written, if anybody will.
+            let began = Instant::now();
+            while self.late.load(Ordering::SeqCst) == 0 && began.elapsed() < PATIENCE / 2 {
+                tokio::task::yield_now().await;
+                std::thread::yield_now();
+            }
+        }
         let its =
             |record: &Record| record.tenant == *tenant || self.has(Fault::ForgetForAllTenants);
         {

@@ -14,40 +14,11 @@
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-root=$(CDPATH='' cd -- "$here/../.." && pwd)
-target=${CARGO_TARGET_DIR:-$root/target}
-venv=$target/interop-venv
+what='the real client'
+. "$here/../setup.sh"
 
-not_run() {
-    echo
-    echo "NOT RUN: the real-client test did not run: $1"
-    echo
-    [ "${CI:-}" = true ] && exit 1
-    exit 3
-}
-
-command -v python3 >/dev/null 2>&1 ||
-    not_run "install Python 3.11 or later (python3)"
-python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-    not_run "install Python 3.11 or later; python3 is $(python3 --version)"
-
-wanted=$(python3 --version && cat "$here/requirements.txt")
-if [ "$(cat "$venv/installed" 2>/dev/null)" != "$wanted" ]; then
-    rm -rf "$venv"
-    mkdir -p "$target"
-    python3 -m venv "$venv" ||
-        not_run "install Python's venv module (on Debian and Ubuntu: python3-venv)"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-        -r "$here/requirements.txt" ||
-        not_run "pip could not install $here/requirements.txt; it needs a package index"
-    printf '%s\n' "$wanted" >"$venv/installed"
-fi
-
-if [ $# -eq 0 ] && [ -z "${AXUM_HOST:-}" ]; then
-    (cd "$root" && cargo build --quiet -p axum-host) || exit 1
-    AXUM_HOST=$target/debug/axum-host
-    export AXUM_HOST
-fi
+need_venv
+[ $# -gt 0 ] || need_host
 
 cd "$here"
 PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python" -m suite "$@"

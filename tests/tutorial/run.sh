@@ -8,21 +8,13 @@
 # all (1 in CI, where the variable CI is `true`).
 set -eu
 
-root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
-target=${CARGO_TARGET_DIR:-$root/target}
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+what='the tutorial'
+. "$here/../setup.sh"
 page=$root/examples/axum-host/TUTORIAL.md
 
-if ! command -v curl >/dev/null 2>&1; then
-    echo
-    echo "NOT RUN: the tutorial's test did not run: install curl"
-    echo
-    [ "${CI:-}" = true ] && exit 1
-    exit 3
-fi
-if [ -z "${AXUM_HOST:-}" ]; then
-    (cd "$root" && cargo build --quiet -p axum-host) || exit 1
-    AXUM_HOST=$target/debug/axum-host
-fi
+command -v curl >/dev/null 2>&1 || not_run "install curl"
+need_host
 
 work=$(mktemp -d)
 host=

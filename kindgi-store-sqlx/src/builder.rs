@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use kindgi_core::{Clock, SystemClock};
+use kindgi_core::Clock;
 
 use crate::{SqlxStore, error::OpenError};
 
@@ -13,13 +13,16 @@ use crate::{SqlxStore, error::OpenError};
 #[non_exhaustive]
 pub enum Durability {
     /// Power loss, too: a write is acknowledged after it is on disk. Where several writes wait,
-    /// they share one flush.
+    /// they share one flush. On PostgreSQL, `synchronous_commit` is left as the server has it, but
+    /// never `off`; whether the disk may be trusted (`fsync`) is the server's.
     #[default]
     Full,
     /// Not power loss: the last writes before it may be gone, though what is left is whole
-    /// (`synchronous = NORMAL` under SQLite's write-ahead log).
+    /// (`synchronous = NORMAL` under SQLite's write-ahead log, `synchronous_commit = off` on
+    /// PostgreSQL).
     MayLoseLastWritesOnPowerLoss,
-    /// Not power loss, after which the file may be unreadable (`synchronous = OFF`). For tests.
+    /// Not power loss, after which SQLite's file may be unreadable (`synchronous = OFF`); on
+    /// PostgreSQL, what is written stays readable, and this is as the one before. For tests.
     MayCorruptOnPowerLoss,
 }
 
@@ -28,16 +31,18 @@ pub enum Durability {
 #[must_use]
 pub struct SqlxStoreBuilder {
     prefix: String,
+    schema: Option<String>,
     durability: Durability,
-    clock: Arc<dyn Clock>,
+    clock: Option<Arc<dyn Clock>>,
 }
 
 impl Default for SqlxStoreBuilder {
     fn default() -> Self {
         Self {
             prefix: "kindgi_".to_owned(),
+            schema: None,
             durability: Durability::Full,
-            clock: Arc::new(SystemClock),
+            clock: None,
         }
     }
 }
@@ -50,35 +55,55 @@ impl SqlxStoreBuilder {
         self
     }
 
+    /// The schema that the store's tables are in, which is created where it isn't there. Unless
+    /// said, they are where the connection creates tables by itself: the first schema of its
+    /// `search_path`, which must then be the same for all connections. 1 to 32 of `a-z`, `0-9` and
+    /// `_`, the first not a digit. PostgreSQL only: SQLite has no schemas, and refuses one.
+    #[cfg(feature = "postgres")]
+    pub fn schema(mut self, schema: impl Into<String>) -> Self {
+        self.schema = Some(schema.into());
+        self
+    }
+
     /// What an acknowledged write survives: power loss, unless said.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// The clock that judges the deadlines of idempotency keys: the machine's
-    /// ([`SystemClock`]), unless said. It is looked at within the transaction.
+    /// The clock that judges the deadlines of idempotency keys. Unless said: on SQLite the machine's
+    /// ([`SystemClock`](kindgi_core::SystemClock)), which all processes on a file share; on
+    /// PostgreSQL the server's, at the cost of one more statement in each step of a key. It is
+    /// looked at within the transaction.
     ///
-    /// All processes on one SQLite file share one machine, and so its clock. A clock of another
-    /// kind must be the same for all of them, and no later than that of the engines that write to
-    /// this store: what has ended by it may be purged, operations included.
+    /// A clock of another kind must be the same for all that share the database, and no later than
+    /// that of the engines that write to this store: what has ended by it may be purged, operations
+    /// included.
     ///
     /// Judgments and their operations take their instants from the caller, not from this clock.
     pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.clock = Arc::new(clock);
+        self.clock = Some(Arc::new(clock));
         self
     }
 
-    /// Opens the database at a URL, which is created where it isn't there, and brings its schema
-    /// up to date. `sqlite:PATH` opens a file (feature `sqlite`).
+    /// Opens the database at a URL and brings its schema up to date.
     ///
-    /// The file is switched to write-ahead logging: beside it `PATH-wal` and `PATH-shm` appear,
-    /// and it must be on a local disk.
+    /// - `sqlite:PATH` (feature `sqlite`) opens a file, which is created where it isn't there. It
+    ///   is switched to write-ahead logging: beside it `PATH-wal` and `PATH-shm` appear, and it must
+    ///   be on a local disk.
+    /// - `postgres://USER:PASSWORD@HOST/DATABASE` or `postgresql:…` (feature `postgres`) opens a
+    ///   pool of at most 10 connections to a database that is there. What else such a URL may say
+    ///   is sqlx's ([`PgConnectOptions`](https://docs.rs/sqlx/0.9/sqlx/postgres/struct.PgConnectOptions.html)).
     pub async fn connect(self, url: &str) -> Result<SqlxStore, OpenError> {
         #[cfg(feature = "sqlite")]
         if url.starts_with("sqlite:") {
             let pool = crate::drivers::sqlite::connect(url).await?;
             return self.sqlite(pool).await;
+        }
+        #[cfg(feature = "postgres")]
+        if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+            let pool = crate::drivers::postgres::connect(url).await?;
+            return self.postgres(pool).await;
         }
         let scheme = url.split(':').next().unwrap_or_default();
         Err(OpenError::config(format!(
@@ -98,29 +123,60 @@ impl SqlxStoreBuilder {
     /// `acquire_timeout`, and then gets a busy error.
     #[cfg(feature = "sqlite")]
     pub async fn sqlite(self, pool: sqlx::SqlitePool) -> Result<SqlxStore, OpenError> {
-        let prefix = self.checked_prefix()?;
+        let prefix = name("table prefix", &self.prefix)?;
+        if self.schema.is_some() {
+            return Err(OpenError::config("SQLite has no schemas"));
+        }
         let database = crate::drivers::sqlite::SqliteDatabase::open(pool, self.durability).await?;
-        SqlxStore::open(database, &prefix, self.clock).await
+        SqlxStore::open(database, prefix, None, self.clock).await
     }
 
-    #[cfg(feature = "sqlite")]
-    fn checked_prefix(&self) -> Result<String, OpenError> {
-        let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-        let prefix = &self.prefix;
-        let starts = !prefix.starts_with(|c: char| c.is_ascii_digit());
-        if (1..=32).contains(&prefix.len()) && prefix.bytes().all(fits) && starts {
-            return Ok(prefix.clone());
-        }
-        Err(OpenError::config(
-            "the table prefix must be 1 to 32 of a-z, 0-9 and _, and not begin with a digit",
-        ))
+    /// Takes over a pool of the host's, and brings the schema up to date. The host goes on to use
+    /// its pool as it likes; what the store's tables hold is the store's.
+    ///
+    /// The store takes a connection for each read, and one for each write, of which it leaves two
+    /// of the pool's to reads. Writes that lock the same stand in line before they take one. A host
+    /// that holds all of its pool's connections while it waits for the store waits until the pool's
+    /// `acquire_timeout`, and then gets a busy error. The pool must not go through a proxy that
+    /// gives a transaction's statements to different connections; one that gives whole
+    /// transactions is fine if it knows prepared statements.
+    ///
+    /// Lists are fastest under `plan_cache_mode = force_custom_plan`, which [`connect`](Self::connect)
+    /// sets: the plan that PostgreSQL else makes after some uses for any values may be a bad one for
+    /// a value that few rows have.
+    #[cfg(feature = "postgres")]
+    pub async fn postgres(self, pool: sqlx::PgPool) -> Result<SqlxStore, OpenError> {
+        let prefix = name("table prefix", &self.prefix)?;
+        let schema = self.schema.as_deref();
+        let schema = schema.map(|schema| name("schema", schema)).transpose()?;
+        let place = match schema {
+            Some(schema) => format!("\"{schema}\".{prefix}"),
+            None => prefix.to_owned(),
+        };
+        let durability = self.durability;
+        let database = crate::drivers::postgres::PostgresDatabase::new(pool, durability, &place);
+        SqlxStore::open(database, prefix, schema, self.clock).await
     }
+}
+
+/// A name that needs no more care in any statement.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+fn name<'n>(what: &str, name: &'n str) -> Result<&'n str, OpenError> {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let starts = !name.starts_with(|c: char| c.is_ascii_digit());
+    if (1..=32).contains(&name.len()) && name.bytes().all(fits) && starts {
+        return Ok(name);
+    }
+    Err(OpenError::config(format!(
+        "the {what} must be 1 to 32 of a-z, 0-9 and _, and not begin with a digit"
+    )))
 }
 
 impl fmt::Debug for SqlxStoreBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SqlxStoreBuilder")
             .field("table_prefix", &self.prefix)
+            .field("schema", &self.schema)
             .field("durability", &self.durability)
             .finish_non_exhaustive()
     }

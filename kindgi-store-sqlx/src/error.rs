@@ -74,6 +74,10 @@ impl error::Error for OpenError {
 pub(crate) enum DbError {
     /// Not in time: a lock, a timeout, no free connection.
     Busy(BoxError),
+    /// Another transaction stood in the way; tried again, it may not.
+    Conflict(BoxError),
+    /// The connection broke, or was ended. What it had not committed is undone.
+    Gone(BoxError),
     /// A document is larger than the database carries.
     TooLarge(BoxError),
     /// Anything else.
@@ -97,6 +101,8 @@ impl DbError {
         let message = self.to_string();
         match self {
             Self::Busy(_) => Self::Busy(message.into()),
+            Self::Conflict(_) => Self::Conflict(message.into()),
+            Self::Gone(_) => Self::Gone(message.into()),
             Self::TooLarge(_) => Self::TooLarge(message.into()),
             Self::Other(_) => Self::Other(message.into()),
         }
@@ -106,7 +112,7 @@ impl DbError {
 impl From<DbError> for StoreError {
     fn from(e: DbError) -> Self {
         match e {
-            DbError::Busy(e) => Self::busy(e),
+            DbError::Busy(e) | DbError::Conflict(e) | DbError::Gone(e) => Self::busy(e),
             DbError::TooLarge(e) => Self::too_large(e),
             DbError::Other(e) => Self::other(e),
         }
@@ -116,7 +122,11 @@ impl From<DbError> for StoreError {
 impl fmt::Display for DbError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Busy(e) | Self::TooLarge(e) | Self::Other(e) => write!(f, "{e}"),
+            Self::Busy(e)
+            | Self::Conflict(e)
+            | Self::Gone(e)
+            | Self::TooLarge(e)
+            | Self::Other(e) => write!(f, "{e}"),
         }
     }
 }
@@ -124,7 +134,11 @@ impl fmt::Display for DbError {
 impl error::Error for DbError {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
-            Self::Busy(e) | Self::TooLarge(e) | Self::Other(e) => e.source(),
+            Self::Busy(e)
+            | Self::Conflict(e)
+            | Self::Gone(e)
+            | Self::TooLarge(e)
+            | Self::Other(e) => e.source(),
         }
     }
 }

@@ -71,7 +71,7 @@
 //! A rule's results read that rule's tellings and the live judgments of the runs that it took.
 
 #![cfg_attr(
-    not(feature = "sqlite"),
+    not(any(feature = "sqlite", feature = "postgres")),
     allow(dead_code, reason = "no database to use it")
 )]
 
@@ -79,6 +79,7 @@ mod builder;
 mod dialect;
 mod drivers;
 mod error;
+mod lock;
 mod migrate;
 mod sql;
 mod store;

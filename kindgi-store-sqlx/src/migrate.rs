@@ -4,17 +4,27 @@
 use crate::{
     drivers::{Connection, Database},
     error::{DbError, OpenError},
+    lock::Lock,
     sql::Sql,
     store::write,
 };
 
 /// Applies what is missing. Two processes may do so at once, also on an empty database: the
 /// second waits for the first, and finds nothing to do.
-pub(crate) async fn migrate(database: &dyn Database, prefix: &str) -> Result<(), OpenError> {
+pub(crate) async fn migrate(
+    database: &dyn Database,
+    prefix: &str,
+    schema: Option<&str>,
+) -> Result<(), OpenError> {
     let dialect = database.dialect();
-    let prefix = prefix.to_owned();
-    let applied = write(database, move |connection| {
-        Box::pin(async move { apply(connection, dialect.migrations, &prefix).await })
+    let (prefix, schema) = (prefix.to_owned(), schema.map(str::to_owned));
+    let applied = write(database, Lock::Schema, move |connection| {
+        Box::pin(async move {
+            if let Some(schema) = schema {
+                enter(connection, &schema).await?;
+            }
+            apply(connection, dialect.migrations, &prefix).await
+        })
     });
     match applied.await? {
         Applied::All => Ok(()),
@@ -29,6 +39,19 @@ enum Applied {
     All,
     /// The database has a version that this code doesn't know. Nothing was touched.
     Newer(i64),
+}
+
+/// Goes into a schema, which is created where it isn't there, for this transaction.
+async fn enter(connection: &mut dyn Connection, schema: &str) -> Result<(), DbError> {
+    // Creating one that is there needs a right that a user of it may not have.
+    let there = Sql::new("SELECT 1 FROM pg_namespace WHERE nspname = ?").bind(schema);
+    if connection.fetch_first(&there).await?.is_none() {
+        let create = format!("CREATE SCHEMA \"{schema}\"");
+        connection.execute(&Sql::new(create)).await?;
+    }
+    let enter = format!("SET LOCAL search_path TO \"{schema}\"");
+    connection.execute(&Sql::new(enter)).await?;
+    Ok(())
 }
 
 async fn apply(

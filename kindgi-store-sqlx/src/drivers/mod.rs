@@ -1,6 +1,8 @@
 //! The drivers: the only files that name a database of sqlx's. All else speaks through
 //! [`Database`] and [`Connection`].
 
+#[cfg(feature = "postgres")]
+pub(crate) mod postgres;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 
@@ -9,6 +11,7 @@ use async_trait::async_trait;
 use crate::{
     dialect::Dialect,
     error::DbError,
+    lock::Lock,
     sql::{Row, Sql},
     writer::Work,
 };
@@ -21,9 +24,10 @@ pub(crate) trait Database: Send + Sync + 'static {
     /// One statement that reads, outside any transaction.
     async fn read(&self, sql: &Sql) -> Result<Vec<Row>, DbError>;
 
-    /// Does the work in one transaction, on a task of its own, so that dropping the caller's
-    /// future can't leave a transaction open. When it is done, it is committed or undone.
-    fn write(&self, work: Box<dyn Work>);
+    /// Does the work in one transaction that holds the lock, on a task of its own, so that dropping
+    /// the caller's future can't leave a transaction open. When it is done, it is committed or
+    /// undone.
+    fn write(&self, lock: Lock, work: Box<dyn Work>);
 
     /// Does what it can that nothing of what was overwritten stays on disk.
     async fn settle(&self);
@@ -40,6 +44,15 @@ pub(crate) trait Connection: Send {
 
     /// Runs a statement; gives its rows.
     async fn fetch(&mut self, sql: &Sql) -> Result<Vec<Row>, DbError>;
+
+    /// Runs statements of which none sees what another does, and no two change the same row: in one
+    /// round trip where the database can.
+    async fn together(&mut self, all: &[Sql]) -> Result<(), DbError> {
+        for sql in all {
+            self.execute(sql).await?;
+        }
+        Ok(())
+    }
 }
 
 impl dyn Connection + '_ {

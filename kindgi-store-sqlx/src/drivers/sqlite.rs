@@ -16,8 +16,12 @@ use crate::{
     builder::Durability,
     dialect::{Dialect, Migration},
     error::{DbError, OpenError},
+    lock::Lock,
     sql::{Cell, Row, Sql},
-    writer::{Commit, Queue, Work},
+    writer::{
+        Work,
+        group::{Commit, Queue},
+    },
 };
 
 /// How long a statement waits for another process's lock.
@@ -27,12 +31,15 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 /// One writes, the others read.
 const CONNECTIONS: u32 = 8;
 
+/// A transaction that begins to read and then writes can't wait for its turn.
+const BEGIN: &str = "BEGIN IMMEDIATE";
+
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "sqlite",
-    // A transaction that begins to read and then writes can't wait for its turn.
-    begin: "BEGIN IMMEDIATE",
     // Its planner knows nothing of how many rows a value has, and so would choose at random.
     unindexed: "+",
+    // All processes on a file share a machine.
+    now: None,
     migrations: &[
         Migration {
             name: "0001_judgments",
@@ -49,6 +56,10 @@ pub(crate) static DIALECT: Dialect = Dialect {
         Migration {
             name: "0004_idempotency",
             sql: include_str!("../../migrations/sqlite/0004_idempotency.sql"),
+        },
+        Migration {
+            name: "0005_queue_states",
+            sql: include_str!("../../migrations/sqlite/0005_queue_states.sql"),
         },
     ],
 };
@@ -116,7 +127,8 @@ impl Database for SqliteDatabase {
         rows(query(sql).fetch_all(&self.pool).await.map_err(error)?)
     }
 
-    fn write(&self, work: Box<dyn Work>) {
+    // All writes are one after another, whatever they lock.
+    fn write(&self, _: Lock, work: Box<dyn Work>) {
         self.queue.push(work, Arc::clone(&self.writer));
     }
 
@@ -168,7 +180,7 @@ impl Writer {
             Durability::MayCorruptOnPowerLoss => "PRAGMA synchronous = OFF",
         });
         synchronous.execute(&mut *connection).await.map_err(error)?;
-        let mut transaction = connection.begin_with(DIALECT.begin).await.map_err(error)?;
+        let mut transaction = connection.begin_with(BEGIN).await.map_err(error)?;
         let mut fates = Vec::with_capacity(group.len());
         for work in group {
             // A savepoint each, so that one's failure undoes nothing of the others.

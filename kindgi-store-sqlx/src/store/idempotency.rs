@@ -8,14 +8,14 @@ use std::{collections::BTreeSet, num::NonZeroU16, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use kindgi_core::{
-    Clock, Timestamp,
+    Timestamp,
     idempotency::{About, Begun, Claim, Completed, IdempotencyStore, KeptAnswer, Outcome, Token},
     model::TenantId,
     store::{OperationId, StoreResult},
 };
 
 use super::{
-    CHUNK, SqlxStore, Tables,
+    CHUNK, SqlxStore, StoreClock, Tables,
     codec::{
         self,
         bytes::{bytes, bytes_text},
@@ -26,6 +26,7 @@ use super::{
 use crate::{
     drivers::Connection,
     error::DbError,
+    lock::Lock,
     sql::{self, Cell, Row, Sql},
 };
 
@@ -39,7 +40,7 @@ impl IdempotencyStore for SqlxStore {
             token: hex(&claim.token.0),
             hold: claim.hold,
         };
-        let begun = self.write(move |connection| {
+        let begun = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.begin(connection, &request).await })
         });
         Ok(begun.await?)
@@ -47,7 +48,7 @@ impl IdempotencyStore for SqlxStore {
 
     async fn renew(&self, key: &OperationId, token: &Token, hold: Duration) -> StoreResult<bool> {
         let (steps, token) = (KeySteps::new(self, key), hex(&token.0));
-        let renewed = self.write(move |connection| {
+        let renewed = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.renew(connection, &token, hold).await })
         });
         Ok(renewed.await?)
@@ -64,7 +65,7 @@ impl IdempotencyStore for SqlxStore {
         let (steps, token) = (KeySteps::new(self, key), hex(&token.0));
         let outcome = outcome_cells(outcome);
         let about: BTreeSet<About> = about.iter().cloned().collect();
-        let completed = self.write(move |connection| {
+        let completed = self.write(steps.lock(), move |connection| {
             Box::pin(async move {
                 let answer = (outcome, &about, keep);
                 steps.complete(connection, &token, answer).await
@@ -75,23 +76,24 @@ impl IdempotencyStore for SqlxStore {
 
     async fn release(&self, key: &OperationId, token: &Token) -> StoreResult<bool> {
         let (steps, token) = (KeySteps::new(self, key), hex(&token.0));
-        let released = self.write(move |connection| {
+        let released = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.release(connection, &token).await })
         });
         Ok(released.await?)
     }
 
     async fn forget(&self, tenant: &TenantId, about: &About) -> StoreResult<()> {
-        let (tables, clock) = (Arc::clone(&self.tables), Arc::clone(&self.clock));
+        let (tables, clock) = (Arc::clone(&self.tables), self.clock.clone());
         let (tenant, about) = (tenant.as_str().to_owned(), about.clone());
-        let forgotten = self.write(move |connection| {
+        let forgotten = self.write(Lock::Keys, move |connection| {
             Box::pin(async move {
                 let told = told_of(&tables, &tenant, &about);
                 let told = connection.fetch(&told).await?.into_iter();
                 let told = told.map(|mut row| row.text().map(Cell::from));
                 let told = told.collect::<Result<Vec<_>, _>>()?;
                 remove_keys(connection, &tables, &told).await?;
-                let bars = bars_of(&tables, &tenant, &about, clock.now());
+                let now = clock.now(connection).await?;
+                let bars = bars_of(&tables, &tenant, &about, now);
                 connection.execute(&bars).await
             })
         });
@@ -102,15 +104,19 @@ impl IdempotencyStore for SqlxStore {
 
     /// Removes ended keys, and then, up to the same limit, ended operations of all tenants.
     async fn purge(&self, limit: NonZeroU16) -> StoreResult<u64> {
-        let (tables, clock) = (Arc::clone(&self.tables), Arc::clone(&self.clock));
-        let purged = self.write(move |connection| {
-            Box::pin(async move { purge(connection, &tables, clock.now(), limit).await })
+        let (tables, clock) = (Arc::clone(&self.tables), self.clock.clone());
+        let purged = self.write(Lock::Keys, move |connection| {
+            Box::pin(async move {
+                let now = clock.now(connection).await?;
+                purge(connection, &tables, now, limit).await
+            })
         });
         Ok(purged.await?)
     }
 }
 
 /// What a claim says beside its key.
+#[derive(Clone)]
 struct Request {
     tenant: String,
     body: String,
@@ -120,9 +126,10 @@ struct Request {
 
 /// What the steps of one key need to know. The clock is looked at in the transaction, when nobody
 /// else writes: so its instants are in the order of the steps.
+#[derive(Clone)]
 struct KeySteps {
     tables: Arc<Tables>,
-    clock: Arc<dyn Clock>,
+    clock: StoreClock,
     id: String,
 }
 
@@ -130,9 +137,13 @@ impl KeySteps {
     fn new(store: &SqlxStore, key: &OperationId) -> Self {
         Self {
             tables: Arc::clone(&store.tables),
-            clock: Arc::clone(&store.clock),
+            clock: store.clock.clone(),
             id: hex(&key.0),
         }
+    }
+
+    fn lock(&self) -> Lock {
+        Lock::Key(self.id.clone())
     }
 
     async fn begin(
@@ -140,7 +151,7 @@ impl KeySteps {
         connection: &mut dyn Connection,
         request: &Request,
     ) -> Result<Begun, DbError> {
-        let now = self.clock.now();
+        let now = self.clock.now(connection).await?;
         let select = key(&self.tables, &self.id);
         if let Some(mut row) = connection.fetch_first(&select).await? {
             let ends_at = codec::time(row.int()?)?;
@@ -199,7 +210,7 @@ impl KeySteps {
         hold: Duration,
     ) -> Result<bool, DbError> {
         let table = &self.tables.idempotency_keys;
-        let now = self.clock.now();
+        let now = self.clock.now(connection).await?;
         let ends_at = after(now, hold);
         let sql = Sql::new(format!(
             "UPDATE {table} SET ends_at = CASE WHEN ends_at < ? THEN ? ELSE ends_at END"
@@ -214,7 +225,7 @@ impl KeySteps {
         token: &str,
         (outcome, about, keep): (Vec<Cell>, &BTreeSet<About>, Duration),
     ) -> Result<Completed, DbError> {
-        let now = self.clock.now();
+        let now = self.clock.now(connection).await?;
         let Some((tenant, bars)) = self.held(connection, token, now).await? else {
             return Ok(Completed::NotHeld);
         };
@@ -267,7 +278,8 @@ impl KeySteps {
     async fn release(&self, connection: &mut dyn Connection, token: &str) -> Result<bool, DbError> {
         let table = &self.tables.idempotency_keys;
         let delete = Sql::new(format!("DELETE FROM {table}"));
-        let delete = self.if_held(delete, token, self.clock.now());
+        let now = self.clock.now(connection).await?;
+        let delete = self.if_held(delete, token, now);
         if connection.execute(&delete).await? == 0 {
             return Ok(false);
         }

@@ -34,7 +34,7 @@ impl JudgeClassStore for SqlxStore {
     ) -> StoreResult<Applied<ClassCreated>> {
         let steps = Steps::new(self, write);
         let class = class.clone();
-        let created = self.write(move |connection| {
+        let created = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.create_class(connection, class).await })
         });
         Ok(created.await?)
@@ -48,7 +48,7 @@ impl JudgeClassStore for SqlxStore {
     ) -> StoreResult<Applied<ClassReplaced>> {
         let steps = Steps::new(self, write);
         let next = next.clone();
-        let replaced = self.write(move |connection| {
+        let replaced = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.replace_class(connection, at, next).await })
         });
         Ok(replaced.await?)
@@ -153,9 +153,9 @@ impl Steps {
             marks(cells.len())
         );
         let insert = Sql::new(insert).bind(&*self.tenant).bind(name);
-        connection.execute(&insert.bind_all(cells.clone())).await?;
-        self.keep(connection, CREATE, &cells, About::default())
-            .await?;
+        let mut all = vec![insert.bind_all(cells.clone())];
+        all.extend(self.kept_as(CREATE, &cells, About::default()));
+        connection.together(&all).await?;
         Ok(Applied::Done(ClassCreated::Ok(Box::new(class))))
     }
 
@@ -196,9 +196,9 @@ impl Steps {
             .bind_all(cells.clone())
             .bind(&*self.tenant)
             .bind(next.id.as_str());
-        connection.execute(&update).await?;
-        self.keep(connection, REPLACE, &cells, About::default())
-            .await?;
+        let mut all = vec![update];
+        all.extend(self.kept_as(REPLACE, &cells, About::default()));
+        connection.together(&all).await?;
         Ok(Applied::Done(ClassReplaced::Ok(Box::new(next))))
     }
 

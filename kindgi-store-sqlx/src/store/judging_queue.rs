@@ -44,7 +44,7 @@ impl JudgingQueueStore for SqlxStore {
     ) -> StoreResult<Taken> {
         let steps = Steps::new(self, write);
         let (run, candidates) = (run.clone(), candidates.to_vec());
-        let taken = self.write(move |connection| {
+        let taken = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.take(connection, &run, rules, candidates).await })
         });
         Ok(taken.await?)
@@ -61,7 +61,7 @@ impl JudgingQueueStore for SqlxStore {
         let steps = Steps::new(self, write);
         let (project, run) = (project.clone(), run.clone());
         let (by, reason) = (by.clone(), reason.cloned());
-        let dismissed = self.write(move |connection| {
+        let dismissed = self.write(steps.lock(), move |connection| {
             Box::pin(async move {
                 let reason = reason.as_ref();
                 steps.dismiss(connection, &project, &run, &by, reason).await
@@ -79,7 +79,7 @@ impl JudgingQueueStore for SqlxStore {
     ) -> StoreResult<Applied<ItemMoved>> {
         let steps = Steps::new(self, write);
         let (project, run, by) = (project.clone(), run.clone(), by.clone());
-        let reopened = self.write(move |connection| {
+        let reopened = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.reopen(connection, &project, &run, &by).await })
         });
         Ok(reopened.await?)
@@ -156,13 +156,16 @@ impl Steps {
             wants: taker.wants,
         };
         let taken_by: Vec<_> = takers.into_iter().map(taken_by).collect();
-        self.tell(connection, run, &taken_by, &skippers).await?;
+        let mut all = self.told(run, &taken_by, &skippers);
         if taken_by.is_empty() {
+            connection.together(&all).await?;
             return Ok(Taken::AllSkipped);
         }
         let live = self.live_of(connection, run.id.as_str()).await?;
         let item = queued(run, taken_by, &live, self.now);
-        self.add_item(connection, &item).await?;
+        connection.execute(&self.counting(&item)).await?;
+        all.extend(self.added_item(&item));
+        connection.together(&all).await?;
         Ok(Taken::Queued(Box::new(item)))
     }
 
@@ -216,14 +219,8 @@ impl Steps {
         Ok(open)
     }
 
-    /// Keeps which rules took a run and which skipped it.
-    async fn tell(
-        &self,
-        connection: &mut dyn Connection,
-        run: &EndedRun,
-        taken_by: &[TakenBy],
-        skipped_by: &[Candidate],
-    ) -> Result<(), DbError> {
+    /// The statements that keep which rules took a run and which skipped it.
+    fn told(&self, run: &EndedRun, taken_by: &[TakenBy], skipped_by: &[Candidate]) -> Vec<Sql> {
         let mut wanted = BTreeSet::new();
         let taken = taken_by.iter().map(|by| {
             let wants = by.wants.as_ref().filter(|class| wanted.insert(*class));
@@ -235,7 +232,7 @@ impl Steps {
             .map(|by| (by.rule.as_str(), by.version, true, None));
         let told: Vec<_> = taken.chain(skipped).collect();
         let version = run.subject.agent().map(|_| run.subject.version().as_str());
-        for rows in told.chunks(CHUNK) {
+        let inserts = told.chunks(CHUNK).map(|rows| {
             let table = &self.tables.tellings;
             let values = vec!["(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"; rows.len()].join(", ");
             let mut insert = Sql::new(format!(
@@ -255,9 +252,9 @@ impl Steps {
                     .bind(*skipped)
                     .bind(*wants);
             }
-            connection.execute(&insert).await?;
-        }
-        Ok(())
+            insert
+        });
+        inserts.collect()
     }
 
     async fn dismiss(
@@ -332,13 +329,13 @@ impl Steps {
         let Some(next) = next else {
             return Ok(Applied::Done(ItemMoved::Not(item.state)));
         };
-        self.move_item(connection, &item, &next).await?;
         let about = About {
             run: Some(next.run.as_str()),
             participant: None,
         };
-        self.keep(connection, kind, &item_cells(&next), about)
-            .await?;
+        let mut all = self.moved_item(&item, &next);
+        all.extend(self.kept_as(kind, &item_cells(&next), about));
+        connection.together(&all).await?;
         Ok(Applied::Done(ItemMoved::Ok(Box::new(next))))
     }
 }

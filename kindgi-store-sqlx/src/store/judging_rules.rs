@@ -37,7 +37,7 @@ impl JudgingRuleStore for SqlxStore {
         let steps = Steps::new(self, write);
         let next = next.clone();
         let class = class.map(|class| (class.id.as_str().to_owned(), class.revision));
-        let appended = self.write(move |connection| {
+        let appended = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.append_rule_version(connection, next, class).await })
         });
         Ok(appended.await?)
@@ -52,7 +52,7 @@ impl JudgingRuleStore for SqlxStore {
         let steps = Steps::new(self, write);
         let project = project.clone();
         let id = id.clone();
-        let stopped = self.write(move |connection| {
+        let stopped = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.stop_rule(connection, &project, &id).await })
         });
         Ok(stopped.await?)
@@ -279,7 +279,6 @@ impl Steps {
         if !self.class_is_at(connection, class).await? {
             return Ok(Applied::Done(RuleAppended::ClassChanged));
         }
-        self.set_latest(connection, &next).await?;
         let table = &self.tables.rule_versions;
         let cells = rule_version_cells(&next);
         let insert = Sql::new(format!(
@@ -288,10 +287,13 @@ impl Steps {
         ));
         let insert = insert.bind(&*self.tenant).bind(next.id.as_str());
         let insert = insert.bind(next.project.as_str()).bind_all(cells);
-        connection.execute(&insert).await?;
-        self.move_revision(connection, &next.project).await?;
-        self.keep(connection, APPEND, &rule_cells(&next), About::default())
-            .await?;
+        let mut all = vec![
+            self.latest_is(&next),
+            insert,
+            self.revision_moves(&next.project),
+        ];
+        all.extend(self.kept_as(APPEND, &rule_cells(&next), About::default()));
+        connection.together(&all).await?;
         Ok(Applied::Done(RuleAppended::Ok(Box::new(next))))
     }
 
@@ -317,14 +319,10 @@ impl Steps {
         }
     }
 
-    /// Creates the rule with its first version, or moves it to a later one.
-    async fn set_latest(
-        &self,
-        connection: &mut dyn Connection,
-        next: &JudgingRule,
-    ) -> Result<(), DbError> {
+    /// The statement that creates the rule with its first version, or moves it to a later one.
+    fn latest_is(&self, next: &JudgingRule) -> Sql {
         let table = &self.tables.rules;
-        let sql = match next.version {
+        match next.version {
             1 => Sql::new(format!(
                 "INSERT INTO {table} (tenant, id, project, latest_version, first_created_at) \
                  VALUES (?, ?, ?, 1, ?)"
@@ -339,31 +337,17 @@ impl Steps {
             .bind(i64::from(version))
             .bind(&*self.tenant)
             .bind(next.id.as_str()),
-        };
-        connection.execute(&sql).await?;
-        Ok(())
+        }
     }
 
-    /// Moves the revision of a project's rules.
-    async fn move_revision(
-        &self,
-        connection: &mut dyn Connection,
-        project: &ProjectId,
-    ) -> Result<(), DbError> {
+    /// The statement that moves the revision of a project's rules.
+    fn revision_moves(&self, project: &ProjectId) -> Sql {
         let table = &self.tables.project_rules;
-        let of_project = |sql: String| {
-            let sql = Sql::new(sql).bind(&*self.tenant);
-            sql.bind(project.as_str())
-        };
-        let update = of_project(format!(
-            "UPDATE {table} SET revision = revision + 1 WHERE tenant = ? AND project = ?"
+        let upsert = Sql::new(format!(
+            "INSERT INTO {table} (tenant, project, revision) VALUES (?, ?, 1) \
+             ON CONFLICT (tenant, project) DO UPDATE SET revision = {table}.revision + 1"
         ));
-        if connection.execute(&update).await? == 0 {
-            let insert =
-                format!("INSERT INTO {table} (tenant, project, revision) VALUES (?, ?, 1)");
-            connection.execute(&of_project(insert)).await?;
-        }
-        Ok(())
+        upsert.bind(&*self.tenant).bind(project.as_str())
     }
 
     async fn stop_rule(
@@ -388,9 +372,9 @@ impl Steps {
             .bind(self.now.max(created_at).as_unix_millis())
             .bind(&*self.tenant)
             .bind(id.as_str());
-        connection.execute(&sql).await?;
-        self.move_revision(connection, project).await?;
-        self.keep(connection, STOP, &[], About::default()).await?;
+        let mut all = vec![sql, self.revision_moves(project)];
+        all.extend(self.kept_as(STOP, &[], About::default()));
+        connection.together(&all).await?;
         Ok(Applied::Done(RuleStopped::Ok))
     }
 }

@@ -2,10 +2,12 @@
 
 use async_trait::async_trait;
 use kindgi_core::{
+    Timestamp,
     model::{
-        Judgment, JudgmentId, JudgmentWithCopies, ProjectId, Readable, RunContext, RunCopy,
-        TenantId,
+        Judgment, JudgmentId, JudgmentWithCopies, ProjectId, QueueItem, Readable, RunContext,
+        RunCopy, TenantId,
     },
+    rules::queue_state::{LiveJudgments, settled},
     store::{
         Applied, ClassAt, JudgmentFilter, JudgmentRemoved, JudgmentStore, Keyset, NewJudgment,
         Recorded, Slice, StoreResult, Write,
@@ -13,10 +15,13 @@ use kindgi_core::{
 };
 
 use super::{
-    SqlxStore, Steps,
-    codec::{self, COPY, JUDGMENT, copy_cells, judgment_cells, live_key, parse},
+    SqlxStore, Steps, Tables,
+    codec::{
+        self, COPY, JUDGMENT, copy_cells, judgment_cells, live_key, parse,
+        queue::{self, ITEM},
+    },
     columns_of, is_readable, marks, newest_first,
-    operations::About,
+    operations::{About, KEPT},
     receipts, slice,
 };
 use crate::{
@@ -43,7 +48,7 @@ impl JudgmentStore for SqlxStore {
         let new = new.clone();
         let copy = copy.cloned();
         let class = class.map(|class| (class.id.as_str().to_owned(), class.revision));
-        let recorded = self.write(move |connection| {
+        let recorded = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.record(connection, new, copy, class).await })
         });
         Ok(recorded.await?)
@@ -56,8 +61,9 @@ impl JudgmentStore for SqlxStore {
     ) -> StoreResult<Applied<JudgmentRemoved>> {
         let steps = Steps::new(self, write);
         let id = id.as_str().to_owned();
-        let removed = self
-            .write(move |connection| Box::pin(async move { steps.remove(connection, &id).await }));
+        let removed = self.write(steps.lock(), move |connection| {
+            Box::pin(async move { steps.remove(connection, &id).await })
+        });
         Ok(removed.await?)
     }
 
@@ -188,6 +194,8 @@ fn with_copies(tenant: &TenantId, mut row: Row) -> Result<JudgmentWithCopies, Db
 }
 
 impl Steps {
+    /// One look at all that the record depends on, and then its parts together: a constant number
+    /// of statements.
     async fn record(
         &self,
         connection: &mut dyn Connection,
@@ -196,22 +204,23 @@ impl Steps {
         class: Option<(String, u64)>,
     ) -> Result<Applied<Recorded>, DbError> {
         let mut judgment = new.judgment;
-        match self.known(connection, RECORD).await? {
-            Some(Applied::Replayed(mut row)) => {
+        let found = match self.look(connection, &judgment, class).await? {
+            Look::Known(Applied::Replayed(mut row)) => {
                 let recorded = receipts::recorded(&judgment.tenant, &mut row)?;
                 return Ok(Applied::Replayed(recorded));
             }
-            Some(_) => return Ok(Applied::OtherBody),
-            None => {}
-        }
-        let refused = match self.copy_of(connection, judgment.run.as_str()).await? {
+            Look::Known(_) => return Ok(Applied::OtherBody),
+            Look::New(found) => found,
+        };
+        let mut all = Vec::new();
+        let refused = match found.copy {
             CopyOf::Erased => Some(Recorded::RunErased),
-            _ if !self.class_is_at(connection, class).await? => Some(Recorded::ClassChanged),
+            _ if !found.class_is_as_named => Some(Recorded::ClassChanged),
             CopyOf::Kept => None,
             CopyOf::None => match copy {
                 None => Some(Recorded::NeedsCopy),
                 Some(copy) => {
-                    self.keep_copy(connection, &judgment.project, &copy).await?;
+                    all.push(self.kept_copy(&judgment.project, &copy));
                     None
                 }
             },
@@ -219,43 +228,100 @@ impl Steps {
         if let Some(refused) = refused {
             return Ok(Applied::Done(refused));
         }
-        let superseded = self.supersede(connection, &mut judgment).await?;
-        self.insert(
-            connection,
-            &judgment,
-            new.item_value.map(|value| value.to_string()),
-        )
-        .await?;
-        self.settle(connection, judgment.run.as_str()).await?;
+        let superseded = found.live;
+        if let Some((id, created_at)) = &superseded {
+            judgment.created_at = judgment.created_at.max(*created_at);
+            let at = judgment.created_at.as_unix_millis();
+            let successor = judgment.id.as_str().into();
+            // Before the new one, since both have the same live key.
+            self.end(connection, id.as_str(), at, successor).await?;
+        }
+        if let Some(item) = found.item {
+            let mut live = self.live_of(connection, judgment.run.as_str()).await?;
+            count_in(&mut live, &judgment);
+            let next = settled(item.clone(), &live);
+            all.extend(self.moved_item(&item, &next));
+        }
+        let superseded = superseded.map(|(id, _)| id);
+        all.push(self.inserted(&judgment, new.item_value.map(|value| value.to_string())));
         let outcome = receipts::recorded_cells(&judgment, superseded.as_ref());
         let about = receipts::of_judgment(&judgment);
-        self.keep(connection, RECORD, &outcome, about).await?;
+        all.extend(self.kept_as(RECORD, &outcome, about));
+        connection.together(&all).await?;
         Ok(Applied::Done(Recorded::Ok {
             judgment: Box::new(judgment),
             superseded,
         }))
     }
 
-    async fn copy_of(&self, connection: &mut dyn Connection, run: &str) -> Result<CopyOf, DbError> {
-        let table = &self.tables.runs;
-        let sql = format!("SELECT erased, captured_at FROM {table} WHERE tenant = ? AND run = ?");
-        let sql = Sql::new(sql).bind(&*self.tenant).bind(run);
-        let Some(mut row) = connection.fetch_first(&sql).await? else {
-            return Ok(CopyOf::None);
-        };
-        Ok(match (row.int()?, row.opt_int()?) {
-            (0, Some(_)) => CopyOf::Kept,
-            (0, None) => CopyOf::None,
-            _ => CopyOf::Erased,
-        })
-    }
-
-    async fn keep_copy(
+    /// Looks at what is there: what is kept of the operation, or else the run's copy and item, the
+    /// live judgment of the same key, and the class.
+    async fn look(
         &self,
         connection: &mut dyn Connection,
-        project: &ProjectId,
-        copy: &RunCopy,
-    ) -> Result<(), DbError> {
+        judgment: &Judgment,
+        class: Option<(String, u64)>,
+    ) -> Result<Look, DbError> {
+        let sql = self.at_a_look(judgment, class.as_ref());
+        let row = connection.fetch_first(&sql).await?;
+        let mut row = row.ok_or_else(|| DbError::corrupt("no row"))?;
+        if let Some(known) = self.known_in(&mut row, RECORD)? {
+            return Ok(Look::Known(known));
+        }
+        let copy = match (row.opt_int()?, row.opt_int()?) {
+            (None, _) | (Some(0), None) => CopyOf::None,
+            (Some(0), Some(_)) => CopyOf::Kept,
+            _ => CopyOf::Erased,
+        };
+        let revision = row.opt_int()?.map(u64::try_from);
+        let class_is_as_named = class.is_none_or(|(_, at)| revision == Some(Ok(at)));
+        let live = match (row.opt_text()?, row.opt_int()?) {
+            (Some(id), Some(created_at)) => Some((parse(id)?, codec::time(created_at)?)),
+            _ => None,
+        };
+        let is_queued = row.opt_int()?.is_some();
+        let item = is_queued.then(|| queue::item(&mut row)).transpose()?;
+        Ok(Look::New(Box::new(Found {
+            copy,
+            class_is_as_named,
+            live,
+            item,
+        })))
+    }
+
+    /// The statement of [`look`](Self::look), one row always.
+    pub(super) fn at_a_look(&self, judgment: &Judgment, class: Option<&(String, u64)>) -> Sql {
+        let Tables {
+            judgments,
+            runs,
+            classes,
+            queue_items,
+            operations,
+            ..
+        } = &*self.tables;
+        let run = judgment.run.as_str();
+        let sql = Sql::new(format!(
+            "SELECT {}, r.erased, r.captured_at, c.revision, j.id, j.created_at, q.added_at, {} \
+             FROM (SELECT 1 AS one) x LEFT JOIN {operations} o ON ",
+            columns_of("o", KEPT),
+            columns_of("q", ITEM),
+        ));
+        let sql = self.is_kept(sql);
+        let sql = sql.push(&format!(
+            " LEFT JOIN {runs} r ON r.tenant = ? AND r.run = ? \
+             LEFT JOIN {classes} c ON c.tenant = ? AND c.id = ? \
+             LEFT JOIN {judgments} j ON j.live_key = ? \
+             LEFT JOIN {queue_items} q ON q.tenant = ? AND q.run = ?"
+        ));
+        let sql = sql.bind(&*self.tenant).bind(run);
+        let class = class.map_or("", |(id, _)| &**id);
+        let sql = sql.bind(&*self.tenant).bind(class);
+        let sql = sql.bind(live_key(judgment));
+        sql.bind(&*self.tenant).bind(run)
+    }
+
+    /// The statement that keeps a run's copy.
+    fn kept_copy(&self, project: &ProjectId, copy: &RunCopy) -> Sql {
         let table = &self.tables.runs;
         let cells = copy_cells(copy);
         let sql = format!(
@@ -266,30 +332,10 @@ impl Steps {
         let replays = copy.context.as_ref().is_some_and(RunContext::is_of_replay);
         let sql = Sql::new(sql).bind(&*self.tenant).bind(copy.run.as_str());
         let sql = sql.bind(project.as_str()).bind(replays);
-        connection.execute(&sql.bind_all(cells)).await?;
-        Ok(())
+        sql.bind_all(cells)
     }
 
-    /// Ends the live judgment of the same key, and moves the new one's beginning up to its.
-    async fn supersede(
-        &self,
-        connection: &mut dyn Connection,
-        judgment: &mut Judgment,
-    ) -> Result<Option<JudgmentId>, DbError> {
-        let table = &self.tables.judgments;
-        let sql = format!("SELECT id, created_at FROM {table} WHERE live_key = ?");
-        let sql = Sql::new(sql).bind(live_key(judgment));
-        let Some(mut row) = connection.fetch_first(&sql).await? else {
-            return Ok(None);
-        };
-        let id = row.text()?;
-        let created_at = judgment.created_at.as_unix_millis().max(row.int()?);
-        judgment.created_at = codec::time(created_at)?;
-        let successor = judgment.id.as_str().into();
-        self.end(connection, &id, created_at, successor).await?;
-        Ok(Some(parse(id)?))
-    }
-
+    /// Ends a live judgment.
     async fn end(
         &self,
         connection: &mut dyn Connection,
@@ -311,12 +357,8 @@ impl Steps {
         Ok(())
     }
 
-    async fn insert(
-        &self,
-        connection: &mut dyn Connection,
-        judgment: &Judgment,
-        item_value: Option<String>,
-    ) -> Result<(), DbError> {
+    /// The statement that adds a live judgment.
+    fn inserted(&self, judgment: &Judgment, item_value: Option<String>) -> Sql {
         let table = &self.tables.judgments;
         let cells = judgment_cells(judgment);
         let sql = format!(
@@ -324,13 +366,8 @@ impl Steps {
              VALUES (?, ?, ?, {})",
             marks(cells.len())
         );
-        let sql = Sql::new(sql)
-            .bind(&*self.tenant)
-            .bind(live_key(judgment))
-            .bind(item_value)
-            .bind_all(cells);
-        connection.execute(&sql).await?;
-        Ok(())
+        let sql = Sql::new(sql).bind(&*self.tenant).bind(live_key(judgment));
+        sql.bind(item_value).bind_all(cells)
     }
 
     async fn remove(
@@ -357,9 +394,40 @@ impl Steps {
         let at = self.now.as_unix_millis().max(row.int()?);
         self.end(connection, id, at, Cell::Null).await?;
         self.settle(connection, &row.text()?).await?;
-        self.keep(connection, REMOVE, &[], About::default()).await?;
+        let kept = self.kept_as(REMOVE, &[], About::default());
+        connection.together(kept.as_slice()).await?;
         Ok(Applied::Done(JudgmentRemoved::Ok))
     }
+}
+
+/// Counts a judgment in among the others of its run.
+fn count_in(live: &mut Vec<LiveJudgments>, judgment: &Judgment) {
+    match live.iter_mut().find(|of| of.class == judgment.class) {
+        Some(of) => {
+            of.judgments += 1;
+            of.first_at = of.first_at.min(judgment.created_at);
+        }
+        None => live.push(LiveJudgments {
+            class: judgment.class.clone(),
+            judgments: 1,
+            first_at: judgment.created_at,
+        }),
+    }
+}
+
+/// What a look finds before a record.
+enum Look {
+    /// The operation took effect before, with this body or another.
+    Known(Applied<Row>),
+    New(Box<Found>),
+}
+
+struct Found {
+    copy: CopyOf,
+    class_is_as_named: bool,
+    /// The live judgment of the same key, and when it was recorded.
+    live: Option<(JudgmentId, Timestamp)>,
+    item: Option<QueueItem>,
 }
 
 /// What is kept of a run.

@@ -28,7 +28,7 @@ impl Lifecycle for SqlxStore {
     async fn erase_run(&self, write: Write<'_>, run: &RunId) -> StoreResult<()> {
         let steps = Steps::new(self, write);
         let run = run.as_str().to_owned();
-        let erased = self.write(move |connection| {
+        let erased = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.erase_run(connection, &run).await })
         });
         erased.await?;
@@ -55,7 +55,7 @@ impl Lifecycle for SqlxStore {
         let steps = Steps::new(self, write);
         let tenant = write.tenant.clone();
         let (participant, pseudonym) = (participant.clone(), pseudonym.clone());
-        let erased = self.write(move |connection| {
+        let erased = self.write(steps.lock(), move |connection| {
             Box::pin(async move {
                 let erasing = (&tenant, &participant, &pseudonym);
                 steps.erase_participant(connection, erasing).await
@@ -75,7 +75,7 @@ impl Lifecycle for SqlxStore {
     ) -> StoreResult<Purged> {
         let steps = Steps::new(self, write);
         let from = from.cloned();
-        let purged = self.write(move |connection| {
+        let purged = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.purge(connection, before, from, limit).await })
         });
         let purged = purged.await?;

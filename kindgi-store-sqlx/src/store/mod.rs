@@ -20,7 +20,7 @@ mod results;
 use std::{fmt, sync::Arc};
 
 use kindgi_core::{
-    Clock, Timestamp,
+    Clock, SystemClock, Timestamp,
     model::{PageSize, Position, Readable},
     store::{Keyset, Slice, Write},
 };
@@ -30,6 +30,7 @@ use crate::{
     dialect::Dialect,
     drivers::{Connection, Database},
     error::{DbError, OpenError},
+    lock::Lock,
     migrate::migrate,
     sql::{Row, Sql},
     writer::{OnConnection, transition},
@@ -47,7 +48,28 @@ const CHUNK: usize = 500;
 pub struct SqlxStore {
     database: Arc<dyn Database>,
     tables: Arc<Tables>,
-    clock: Arc<dyn Clock>,
+    clock: StoreClock,
+}
+
+/// The clock that judges the deadlines of idempotency keys.
+#[derive(Clone)]
+enum StoreClock {
+    Given(Arc<dyn Clock>),
+    /// The database's own; the statement that asks it.
+    Database(&'static str),
+}
+
+impl StoreClock {
+    async fn now(&self, connection: &mut dyn Connection) -> Result<Timestamp, DbError> {
+        match self {
+            Self::Given(clock) => Ok(clock.now()),
+            Self::Database(statement) => {
+                let row = connection.fetch_first(&Sql::new(*statement)).await?;
+                let mut row = row.ok_or_else(|| DbError::corrupt("no time"))?;
+                codec::time(row.int()?)
+            }
+        }
+    }
 }
 
 impl SqlxStore {
@@ -67,23 +89,33 @@ impl SqlxStore {
     pub(crate) async fn open(
         database: impl Database,
         prefix: &str,
-        clock: Arc<dyn Clock>,
+        schema: Option<&str>,
+        clock: Option<Arc<dyn Clock>>,
     ) -> Result<Self, OpenError> {
-        migrate(&database, prefix).await?;
+        migrate(&database, prefix, schema).await?;
+        let clock = match (clock, database.dialect().now) {
+            (Some(clock), _) => StoreClock::Given(clock),
+            (None, Some(statement)) => StoreClock::Database(statement),
+            (None, None) => StoreClock::Given(Arc::new(SystemClock)),
+        };
+        let place = match schema {
+            Some(schema) => format!("\"{schema}\".{prefix}"),
+            None => prefix.to_owned(),
+        };
         Ok(Self {
             database: Arc::new(database),
-            tables: Arc::new(Tables::new(prefix)),
+            tables: Arc::new(Tables::new(&place)),
             clock,
         })
     }
 
-    /// Does a transition's steps in one transaction.
-    async fn write<F, T>(&self, steps: F) -> Result<T, DbError>
+    /// Does a transition's steps in one transaction that holds the lock.
+    async fn write<F, T>(&self, lock: Lock, steps: F) -> Result<T, DbError>
     where
-        F: for<'c> FnOnce(&'c mut dyn Connection) -> OnConnection<'c, T> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut dyn Connection) -> OnConnection<'c, T> + Clone + Send + 'static,
         T: Send + 'static,
     {
-        write(&*self.database, steps).await
+        write(&*self.database, lock, steps).await
     }
 }
 
@@ -96,14 +128,15 @@ impl fmt::Debug for SqlxStore {
     }
 }
 
-/// Does steps in one transaction, on a task that goes on if the caller's future is dropped.
-pub(crate) async fn write<F, T>(database: &dyn Database, steps: F) -> Result<T, DbError>
+/// Does steps in one transaction that holds the lock, on a task that goes on if the caller's future
+/// is dropped. They may be done several times, until nothing stands in the way.
+pub(crate) async fn write<F, T>(database: &dyn Database, lock: Lock, steps: F) -> Result<T, DbError>
 where
-    F: for<'c> FnOnce(&'c mut dyn Connection) -> OnConnection<'c, T> + Send + 'static,
+    F: for<'c> FnOnce(&'c mut dyn Connection) -> OnConnection<'c, T> + Clone + Send + 'static,
     T: Send + 'static,
 {
     let (work, outcome) = transition(steps);
-    database.write(work);
+    database.write(lock, work);
     match outcome.await {
         Ok(outcome) => outcome,
         Err(_) => Err(DbError::other("the runtime was shut down during the write")),
@@ -151,6 +184,7 @@ impl Tables {
 }
 
 /// A write, owned, with the tables it goes to: what a transition's steps need to know.
+#[derive(Clone)]
 struct Steps {
     tables: Arc<Tables>,
     tenant: String,
@@ -166,6 +200,11 @@ impl Steps {
             now: write.now,
             operation: write.operation.map(operations::Operation::new),
         }
+    }
+
+    /// What the write must be alone with.
+    fn lock(&self) -> Lock {
+        Lock::Tenant(self.tenant.clone())
     }
 }
 
@@ -233,6 +272,9 @@ fn is_readable(column: &str, readable: &Readable) -> Option<Sql> {
     let Readable::Only(projects) = readable else {
         return None;
     };
+    if projects.is_empty() {
+        return Some(Sql::new("1 = 0"));
+    }
     let sql = Sql::new(format!("{column} IN ({})", marks(projects.len())));
     Some(sql.bind_all(projects.iter().map(|project| project.as_str().into())))
 }

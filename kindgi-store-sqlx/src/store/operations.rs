@@ -17,6 +17,7 @@ use crate::{
 };
 
 /// An operation, owned.
+#[derive(Clone)]
 pub(super) struct Operation {
     id: String,
     body: String,
@@ -62,7 +63,7 @@ impl OperationStore for SqlxStore {
         if receipts::encode(&receipt).is_none() {
             return Err(StoreError::other("what was refused leaves no receipt"));
         }
-        let kept = self.write(move |connection| {
+        let kept = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.keep_receipt(connection, &tenant, receipt).await })
         });
         Ok(kept.await?)
@@ -93,7 +94,10 @@ impl Steps {
     ) -> Result<Applied<Receipt>, DbError> {
         if let Some(receipts::Kept { kind, cells, about }) = receipts::encode(&receipt) {
             match self.known(connection, kind).await? {
-                None => self.keep(connection, kind, &cells, about).await?,
+                None => {
+                    let kept = self.kept_as(kind, &cells, about);
+                    connection.together(kept.as_slice()).await?;
+                }
                 Some(Applied::Replayed(mut row)) => {
                     let kept = receipts::decode(tenant, kind, &mut row)?;
                     return Ok(Applied::Replayed(kept));
@@ -115,39 +119,58 @@ impl Steps {
             return Ok(None);
         };
         let select = kept(&self.tables, &self.tenant, operation, self.now);
-        let Some(mut row) = connection.fetch_first(&select).await? else {
-            return Ok(None);
-        };
-        let same = row.text()? == operation.body && row.text()? == kind;
-        if !same {
-            return Ok(Some(Applied::OtherBody));
+        match connection.fetch_first(&select).await? {
+            Some(mut row) => known_as(kind, operation, &mut row),
+            None => Ok(None),
         }
-        Ok(Some(Applied::Replayed(Row::new(sql::from_json(
-            row.text()?,
-        )?))))
     }
 
-    /// Keeps the write's operation with its outcome.
-    pub(super) async fn keep(
+    /// The same from the columns [`KEPT`] of a join that has them NULL where nothing is kept.
+    pub(super) fn known_in(
         &self,
-        connection: &mut dyn Connection,
+        row: &mut Row,
+        kind: &'static str,
+    ) -> Result<Option<Applied<Row>>, DbError> {
+        match &self.operation {
+            Some(operation) => known_as(kind, operation, row),
+            None => {
+                row.skip(KEPT.split(", ").count());
+                Ok(None)
+            }
+        }
+    }
+
+    /// That the row `o` of a join is what is kept of the write's operation; no row is, if it has
+    /// none.
+    pub(super) fn is_kept(&self, sql: Sql) -> Sql {
+        let sql = sql.push("o.tenant = ? AND o.id = ? AND o.keep_until > ?");
+        let id = self
+            .operation
+            .as_ref()
+            .map_or("", |operation| &*operation.id);
+        let sql = sql.bind(&*self.tenant).bind(id);
+        sql.bind(self.now.as_unix_millis())
+    }
+
+    /// The statement that keeps the write's operation, if it has one, with its outcome.
+    pub(super) fn kept_as(
+        &self,
         kind: &'static str,
         outcome: &[Cell],
         about: About<'_>,
-    ) -> Result<(), DbError> {
-        let Some(operation) = &self.operation else {
-            return Ok(());
-        };
+    ) -> Option<Sql> {
+        let operation = self.operation.as_ref()?;
         let table = &self.tables.operations;
+        let columns = "body, kind, outcome, run, participant, keep_until";
+        let sets = columns.split(", ");
+        let sets = sets.map(|column| format!("{column} = excluded.{column}"));
         // What is there is over, or it would have been known.
-        let delete = Sql::new(format!("DELETE FROM {table} WHERE tenant = ? AND id = ?"));
-        let delete = delete.bind(&*self.tenant).bind(&*operation.id);
-        connection.execute(&delete).await?;
-        let insert = format!(
-            "INSERT INTO {table} (tenant, id, body, kind, outcome, run, participant, keep_until) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        );
-        let insert = Sql::new(insert)
+        let upsert = Sql::new(format!(
+            "INSERT INTO {table} (tenant, id, {columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) \
+             ON CONFLICT (tenant, id) DO UPDATE SET {}",
+            sets.collect::<Vec<_>>().join(", ")
+        ));
+        let upsert = upsert
             .bind(&*self.tenant)
             .bind(&*operation.id)
             .bind(&*operation.body)
@@ -156,8 +179,7 @@ impl Steps {
             .bind(about.run)
             .bind(about.participant)
             .bind(operation.keep_until);
-        connection.execute(&insert).await?;
-        Ok(())
+        Some(upsert)
     }
 
     /// Forgets operations that have ended, so many at most: what they keep the words of may be
@@ -171,7 +193,7 @@ impl Steps {
         let rows = connection.fetch(&ended).await?.into_iter();
         let ids = rows.map(|mut row| row.text().map(Cell::from));
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
-        forget(connection, &self.tables, &self.tenant, &ids).await
+        forget(connection, &self.tables, &self.tenant, self.now, &ids).await
     }
 }
 
@@ -190,33 +212,56 @@ pub(super) async fn forget_all_ended(
         forgotten += 1;
     }
     for (tenant, ids) in &by_tenant {
-        forget(connection, tables, tenant, ids).await?;
+        forget(connection, tables, tenant, now, ids).await?;
     }
     Ok(forgotten)
 }
 
+/// Forgets those of the operations that have ended: one may have been kept anew since it was found.
 async fn forget(
     connection: &mut dyn Connection,
     tables: &Tables,
     tenant: &str,
+    now: Timestamp,
     ids: &[Cell],
 ) -> Result<(), DbError> {
     for ids in ids.chunks(CHUNK) {
         let delete = Sql::new(format!(
-            "DELETE FROM {} WHERE tenant = ? AND id IN ({})",
+            "DELETE FROM {} WHERE tenant = ? AND keep_until <= ? AND id IN ({})",
             tables.operations,
             marks(ids.len())
         ));
-        let delete = delete.bind(tenant).bind_all(ids.to_vec());
+        let delete = delete.bind(tenant).bind(now.as_unix_millis());
+        let delete = delete.bind_all(ids.to_vec());
         connection.execute(&delete).await?;
     }
     Ok(())
 }
 
+/// What is kept of an operation, as this kind of transition.
+fn known_as(
+    kind: &'static str,
+    operation: &Operation,
+    row: &mut Row,
+) -> Result<Option<Applied<Row>>, DbError> {
+    let (body, as_kind, outcome) = (row.opt_text()?, row.opt_text()?, row.opt_text()?);
+    let (Some(body), Some(as_kind), Some(outcome)) = (body, as_kind, outcome) else {
+        return Ok(None);
+    };
+    if body != operation.body || as_kind != kind {
+        return Ok(Some(Applied::OtherBody));
+    }
+    let outcome = Row::new(sql::from_json(outcome)?);
+    Ok(Some(Applied::Replayed(outcome)))
+}
+
+/// The columns of what is kept of an operation.
+pub(super) const KEPT: &str = "body, kind, outcome";
+
 /// The statement of what is kept of an operation.
 fn kept(tables: &Tables, tenant: &str, operation: &Operation, now: Timestamp) -> Sql {
     let sql = Sql::new(format!(
-        "SELECT body, kind, outcome FROM {} WHERE tenant = ? AND id = ? AND keep_until > ?",
+        "SELECT {KEPT} FROM {} WHERE tenant = ? AND id = ? AND keep_until > ?",
         tables.operations
     ));
     let sql = sql.bind(tenant).bind(&*operation.id);

@@ -62,7 +62,7 @@ impl Steps {
         };
         let live = self.live_of(connection, run).await?;
         let next = settled(item.clone(), &live);
-        self.move_item(connection, &item, &next).await
+        connection.together(&self.moved_item(&item, &next)).await
     }
 
     /// Clears what an item says of its run and of people's words.
@@ -75,15 +75,12 @@ impl Steps {
             return Ok(());
         };
         let next = erased(item.clone(), self.now);
-        self.move_item(connection, &item, &next).await
+        connection.together(&self.moved_item(&item, &next)).await
     }
 
-    /// Stores a new item.
-    pub(super) async fn add_item(
-        &self,
-        connection: &mut dyn Connection,
-        item: &QueueItem,
-    ) -> Result<(), DbError> {
+    /// The statements that store a new item, to run together, once its project's are
+    /// [counted](Self::counting).
+    pub(super) fn added_item(&self, item: &QueueItem) -> Vec<Sql> {
         let table = &self.tables.queue_items;
         let cells = item_cells(item);
         let insert = Sql::new(format!(
@@ -91,19 +88,15 @@ impl Steps {
             marks(cells.len())
         ));
         let insert = insert.bind(&*self.tenant).bind(item.wants_any());
-        connection.execute(&insert.bind_all(cells)).await?;
-        self.count(connection, item, 1).await
+        let mut all = vec![insert.bind_all(cells)];
+        all.extend(self.counted(item, None, Some(item.state)));
+        all
     }
 
-    /// Stores what became of an item.
-    pub(super) async fn move_item(
-        &self,
-        connection: &mut dyn Connection,
-        item: &QueueItem,
-        next: &QueueItem,
-    ) -> Result<(), DbError> {
+    /// The statements that store what became of an item, to run together.
+    pub(super) fn moved_item(&self, item: &QueueItem, next: &QueueItem) -> Vec<Sql> {
         if item == next {
-            return Ok(());
+            return Vec::new();
         }
         let table = &self.tables.queue_items;
         let agent = next.agent.as_ref();
@@ -120,12 +113,11 @@ impl Steps {
         .bind(next.reason.as_ref().map(|reason| reason.as_str()))
         .bind(&*self.tenant)
         .bind(next.run.as_str());
-        connection.execute(&update).await?;
+        let mut all = vec![update];
         if item.state != next.state {
-            self.count(connection, item, -1).await?;
-            self.count(connection, next, 1).await?;
+            all.extend(self.counted(item, Some(item.state), Some(next.state)));
         }
-        Ok(())
+        all
     }
 
     /// Removes a run's item, if it has one.
@@ -140,56 +132,68 @@ impl Steps {
         let table = &self.tables.queue_items;
         let delete = format!("DELETE FROM {table} WHERE tenant = ? AND run = ?");
         let delete = Sql::new(delete).bind(&*self.tenant).bind(run);
-        connection.execute(&delete).await?;
-        self.count(connection, &item, -1).await
+        let mut all = vec![delete];
+        all.extend(self.counted(&item, Some(item.state), None));
+        connection.together(&all).await
     }
 
-    /// Counts an item in, or out, where it is.
-    async fn count(
-        &self,
-        connection: &mut dyn Connection,
-        item: &QueueItem,
-        by: i64,
-    ) -> Result<(), DbError> {
+    /// The statement that begins to count a project's items, in every state.
+    pub(super) fn counting(&self, item: &QueueItem) -> Sql {
         let table = &self.tables.queue_counts;
-        let place = |sql: Sql| {
-            sql.bind(&*self.tenant)
-                .bind(item.project.as_str())
-                .bind(item.state.as_str())
-        };
-        let update = Sql::new(format!(
-            "UPDATE {table} SET items = items + ? WHERE tenant = ? AND project = ? AND state = ?"
+        let values = vec!["(?, ?, ?, 0)"; ItemState::ALL.len()].join(", ");
+        let insert = Sql::new(format!(
+            "INSERT INTO {table} (tenant, project, state, items) VALUES {values} \
+             ON CONFLICT (tenant, project, state) DO NOTHING"
         ));
-        if connection.execute(&place(update.bind(by))).await? == 0 {
-            let insert = Sql::new(format!(
-                "INSERT INTO {table} (tenant, project, state, items) VALUES (?, ?, ?, ?)"
-            ));
-            connection.execute(&place(insert).bind(by)).await?;
-        }
-        match item.state {
-            ItemState::Open => self.count_open(connection, &item.taken_by, by).await,
-            _ => Ok(()),
-        }
+        ItemState::ALL.iter().fold(insert, |insert, state| {
+            let insert = insert.bind(&*self.tenant).bind(item.project.as_str());
+            insert.bind(state.as_str())
+        })
     }
 
-    /// Counts an open item in, or out, for each rule that took it.
-    async fn count_open(
+    /// The statements that count an item out of a state and into another, and what is open for each
+    /// rule that took it.
+    pub(super) fn counted(
         &self,
-        connection: &mut dyn Connection,
-        taken_by: &[TakenBy],
-        by: i64,
-    ) -> Result<(), DbError> {
+        item: &QueueItem,
+        from: Option<ItemState>,
+        to: Option<ItemState>,
+    ) -> Vec<Sql> {
+        let table = &self.tables.queue_counts;
+        let moves = from.map(|from| (from, -1)).into_iter();
+        let moves: Vec<_> = moves.chain(to.map(|to| (to, 1))).collect();
+        let cases = vec!["WHEN ? THEN ?"; moves.len()].join(" ");
+        let mut update = Sql::new(format!(
+            "UPDATE {table} SET items = items + CASE state {cases} ELSE 0 END \
+             WHERE tenant = ? AND project = ? AND state IN ({})",
+            marks(moves.len())
+        ));
+        for (state, by) in &moves {
+            update = update.bind(state.as_str()).bind(*by);
+        }
+        let update = update.bind(&*self.tenant).bind(item.project.as_str());
+        let states = moves.iter().map(|(state, _)| Cell::from(state.as_str()));
+        let mut all = vec![update.bind_all(states)];
+        let open = moves.iter().find(|(state, _)| *state == ItemState::Open);
+        if let Some((_, by)) = open {
+            all.extend(self.counted_open(&item.taken_by, *by));
+        }
+        all
+    }
+
+    /// The statements that count an open item in, or out, for each rule that took it.
+    fn counted_open(&self, taken_by: &[TakenBy], by: i64) -> Vec<Sql> {
         let table = &self.tables.rules;
-        for takers in taken_by.chunks(CHUNK) {
+        let chunks = taken_by.chunks(CHUNK).map(|takers| {
             let update = format!(
                 "UPDATE {table} SET open_items = open_items + ? WHERE tenant = ? AND id IN ({})",
                 marks(takers.len())
             );
             let rules = takers.iter().map(|by| Cell::from(by.rule.as_str()));
             let update = Sql::new(update).bind(by).bind(&*self.tenant);
-            connection.execute(&update.bind_all(rules)).await?;
-        }
-        Ok(())
+            update.bind_all(rules)
+        });
+        chunks.collect()
     }
 }
 

@@ -1,79 +1,20 @@
 //! Writes, grouped: where several wait, they share one commit, and each is answered after it.
 //!
 //! Whoever finds nobody writing starts a task that writes until nothing is waiting. So there is
-//! no task while there is no work, one writer at a time (SQLite has no more), and no write on a
-//! future that a caller could drop.
+//! no task while there is no work, and one writer at a time (SQLite has no more).
 
 use std::{
     collections::VecDeque,
-    future::Future,
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use async_trait::async_trait;
-use tokio::sync::oneshot;
 
-use crate::{drivers::Connection, error::DbError};
+use super::Work;
+use crate::error::DbError;
 
 /// How many writes share a commit at most.
 const GROUP: usize = 64;
-
-/// A future on a connection.
-pub(crate) type OnConnection<'c, T> = Pin<Box<dyn Future<Output = Result<T, DbError>> + Send + 'c>>;
-
-/// Something to do in a transaction.
-#[async_trait]
-pub(crate) trait Work: Send {
-    /// Does it. After an error nothing of it may stay.
-    async fn run(&mut self, connection: &mut dyn Connection) -> Result<(), DbError>;
-
-    /// Answers: what was done is committed, or this befell it.
-    fn answer(self: Box<Self>, fate: Result<(), DbError>);
-}
-
-/// A transition, what it came to, and who waits for it.
-struct Transition<F, T> {
-    step: Option<F>,
-    outcome: Option<T>,
-    reply: oneshot::Sender<Result<T, DbError>>,
-}
-
-#[async_trait]
-impl<F, T> Work for Transition<F, T>
-where
-    F: for<'c> FnOnce(&'c mut dyn Connection) -> OnConnection<'c, T> + Send,
-    T: Send,
-{
-    async fn run(&mut self, connection: &mut dyn Connection) -> Result<(), DbError> {
-        if let Some(step) = self.step.take() {
-            self.outcome = Some(step(connection).await?);
-        }
-        Ok(())
-    }
-
-    fn answer(self: Box<Self>, fate: Result<(), DbError>) {
-        let Self { outcome, reply, .. } = *self;
-        let never = || DbError::other("the write was not done");
-        // Nobody may be waiting any more.
-        let _ = reply.send(fate.and_then(|()| outcome.ok_or_else(never)));
-    }
-}
-
-/// A transition as work, and where its outcome will come.
-pub(crate) fn transition<F, T>(step: F) -> (Box<dyn Work>, oneshot::Receiver<Result<T, DbError>>)
-where
-    F: for<'c> FnOnce(&'c mut dyn Connection) -> OnConnection<'c, T> + Send + 'static,
-    T: Send + 'static,
-{
-    let (reply, outcome) = oneshot::channel();
-    let work = Transition {
-        step: Some(step),
-        outcome: None,
-        reply,
-    };
-    (Box::new(work), outcome)
-}
 
 /// Commits groups of works.
 #[async_trait]
@@ -165,9 +106,9 @@ impl Drop for Writing {
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::{Semaphore, mpsc};
+    use tokio::sync::{Semaphore, mpsc, oneshot};
 
-    use super::*;
+    use super::{super::transition, *};
 
     /// Work that only answers.
     fn work() -> (Box<dyn Work>, oneshot::Receiver<Result<(), DbError>>) {

@@ -1,0 +1,44 @@
+//! Private database servers for tests: each has a folder and a port of its own, and ends with the
+//! process that started it, however that ends. No other server is touched. Unix only.
+//!
+//! ```no_run
+//! let url = kindgi_test_servers::Postgres::shared().fresh_database();
+//! ```
+//!
+//! A test that needs PostgreSQL has `postgres` in its full path, module or function, so that
+//! `scripts/test` can leave it out, and say so, where PostgreSQL isn't installed.
+
+mod child;
+mod find;
+pub mod postgres;
+
+use std::fmt;
+
+pub use postgres::Postgres;
+
+/// Why there is no server.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// Its programs aren't installed; the text says what to install.
+    Missing(String),
+    /// Anything else. The text has the server's log where there is one.
+    Failed(String),
+}
+
+impl Error {
+    /// For `map_err`: the error with what was tried before it.
+    fn on<E: fmt::Display>(what: impl fmt::Display) -> impl FnOnce(E) -> Self {
+        move |error| Self::Failed(format!("{what}: {error}"))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(text) | Self::Failed(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

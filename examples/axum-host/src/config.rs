@@ -31,7 +31,7 @@ pub struct Config {
 pub enum Database {
     /// In memory: gone when the process ends.
     Memory,
-    /// A database by its URL, `sqlite:…`.
+    /// A database by its URL, `sqlite:…` or `postgres:…`.
     Sql(String),
 }
 
@@ -135,11 +135,14 @@ fn database(url: &str) -> Result<Database, InvalidConfig> {
     // A database's URL may hold a password, so only its scheme is repeated.
     match url.split_once(':') {
         Some(("memory", "")) => Ok(Database::Memory),
-        Some(("sqlite", file)) if !file.is_empty() => Ok(Database::Sql(url.to_owned())),
+        Some(("sqlite" | "postgres" | "postgresql", rest)) if !rest.is_empty() => {
+            Ok(Database::Sql(url.to_owned()))
+        }
         other => {
             let scheme = other.map_or("it", |(scheme, _)| scheme);
-            let message =
-                format!("{scheme:?} is not supported; supported: `memory:`, `sqlite:FILE`");
+            let message = format!(
+                "{scheme:?} is not supported; supported: `memory:`, `sqlite:FILE`, `postgres:URL`"
+            );
             Err(InvalidConfig::new("DATABASE_URL", message))
         }
     }

@@ -87,6 +87,9 @@ pub(crate) async fn connect(url: &str) -> Result<PgPool, OpenError> {
         .map_err(|e| OpenError::config(format!("the database's URL can't be used: {e}")))?
         // A plan for any value, made after some uses, may be one for values that many rows have.
         .options([("plan_cache_mode", "force_custom_plan")]);
+    // A pool would try for as long as it waits for a connection, and not say why it failed.
+    let first = PgConnection::connect_with(&options).await.map_err(error)?;
+    first.close().await.map_err(error)?;
     let pool = PgPoolOptions::new()
         .max_connections(CONNECTIONS)
         .acquire_timeout(ACQUIRE_TIMEOUT)

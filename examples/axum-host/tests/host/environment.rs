@@ -37,14 +37,14 @@ fn an_invalid_value_is_named_and_exits_with_2() {
 
 #[test]
 fn another_database_is_refused_with_the_supported_ones_and_without_its_password() {
-    let url = "postgres://ada:secret@localhost/judgments";
+    let url = "mysql://ada:secret@localhost/judgments";
     let (status, error) = refused(&[("DATABASE_URL", url)]);
     assert_eq!(status, Some(2), "{error}");
-    for said in ["DATABASE_URL", "`memory:`", "`sqlite:FILE`"] {
+    for said in ["DATABASE_URL", "`memory:`", "`sqlite:FILE`", "`postgres:URL`"] {
         assert!(error.contains(said), "{error}");
     }
     assert!(
-        error.contains("postgres") && !error.contains("secret"),
+        error.contains("mysql") && !error.contains("secret"),
         "{error}"
     );
 }
@@ -64,4 +64,17 @@ fn a_database_that_can_not_be_opened_says_why_and_exits_with_1() {
     let (status, error) = refused(&[("DATABASE_URL", url)]);
     assert_eq!(status, Some(1), "{error}");
     assert!(error.contains("unable to open database file"), "{error}");
+}
+
+#[test]
+fn a_database_server_that_is_not_there_is_told_at_once_without_its_password_and_exits_with_1() {
+    // Nobody listens there any more.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let url = format!("postgres://ada:secret@127.0.0.1:{port}/judgments");
+    let (status, error) = refused(&[("DATABASE_URL", &url)]);
+    assert_eq!(status, Some(1), "{error}");
+    assert!(error.contains("refused"), "{error}");
+    assert!(!error.contains("secret"), "{error}");
 }

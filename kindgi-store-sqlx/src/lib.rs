@@ -12,25 +12,48 @@
 //! | feature | database |
 //! | --- | --- |
 //! | `sqlite` | SQLite, built from its bundled source; nothing to install |
+//! | `postgres` | PostgreSQL 12 or later |
 //!
-//! No feature is on unless asked for. PostgreSQL and MySQL or MariaDB are still to come.
+//! No feature is on unless asked for. MySQL and MariaDB are still to come. The feature `postgres`
+//! brings no TLS: a host that connects by it turns one of sqlx's `tls-…` features on.
 //!
 //! # What an acknowledged write survives
 //!
 //! The end of the process and, unless [`Durability`] says otherwise, power loss: an answer comes
-//! after the write is on disk. Writes that wait for the disk share one flush.
+//! after the write is on disk. On SQLite, writes that wait for the disk share one flush.
 //!
 //! # Several processes
 //!
-//! May share one SQLite file on one machine, also while they start. A write waits up to 10 s for
-//! another process's; then it is refused as busy, with all that stand in line behind it, and
-//! nothing of them is written.
+//! May share one SQLite file on one machine, and any number of nodes one PostgreSQL database, also
+//! while they start.
+//!
+//! On SQLite a write waits up to 10 s for another process's; then it is refused as busy, with all
+//! that stand in line behind it, and nothing of them is written.
+//!
+//! On PostgreSQL the writes of one tenant are one after another, on all nodes; those of several
+//! tenants, and those of idempotency keys, are beside each other. A write first takes the tenant's
+//! advisory lock, for which it waits up to 10 s, and then looks: so it never meets a deadlock with
+//! another of this crate's. If one is met all the same, with a statement of somebody else's, the
+//! write is done again, a few times.
+//!
+//! # Trouble with the server
+//!
+//! A connection that was ended is replaced, and what it had begun is done again; nobody is told. If
+//! the server is away, reads and writes wait for it, up to 10 s ([`connect`](SqlxStoreBuilder::connect)'s
+//! pool; a host's own has its own `acquire_timeout`), and then are busy; when it is back, no restart
+//! is needed. Only if a connection breaks while a commit is on its way, nobody knows whether it took
+//! effect: that is an error of its own, and a request with an idempotency key may be sent again.
+//!
+//! PostgreSQL indexes at most some 2,700 bytes a row. Ids of 256 characters of up to two bytes fit in
+//! any combination; longer ones may not, and are then refused as too large.
 //!
 //! # What an erasure leaves
 //!
-//! Erased content is overwritten in the file (`secure_delete`), and SQLite's log is begun anew.
+//! Erased content is overwritten in SQLite's file (`secure_delete`), and SQLite's log is begun anew.
 //! While another connection reads an older state, the log keeps it until a later checkpoint.
-//! Copies of the file and of its log are the host's to look after.
+//! PostgreSQL overwrites nothing: erased content is in dead rows until they are vacuumed, and in
+//! its log and its archive for as long as these are kept. Copies and backups are the host's to look
+//! after.
 //!
 //! So are an erased participant's words, what was purged, and the kept answers to requests that were
 //! forgotten. The outcomes of operations tell of
@@ -41,12 +64,20 @@
 //!
 //! The store keeps them, too: it is an
 //! [`IdempotencyStore`](kindgi_core::idempotency::IdempotencyStore), whose claims are exact among
-//! all processes on the file. Deadlines are by [its clock](SqlxStoreBuilder::clock). A key's first
-//! request costs two transactions of two statements each, one more for what the answer is about;
-//! a replay one of one statement, which writes nothing.
+//! all processes on the database. Deadlines are by [its clock](SqlxStoreBuilder::clock). A key's
+//! first request costs two transactions of two statements each, one more for what the answer is
+//! about; a replay one of one statement, which writes nothing. On PostgreSQL each asks the server's
+//! clock as well.
 //!
 //! A host calls [`purge`](kindgi_core::idempotency::IdempotencyStore::purge) now and then; it drops
 //! ended keys, and ended operations of all tenants.
+//!
+//! # What an operation costs
+//!
+//! A look-up, and a page of a list with its total, is one statement. On PostgreSQL a statement is a
+//! round trip, and recording a judgment takes six at most: begin and lock; look at all that it
+//! depends on; end the judgment that it supersedes; count the run's others, if it waits in the
+//! queue; write everything; commit.
 //!
 //! # What a list costs
 //!

@@ -45,3 +45,33 @@ need_host() {
     fi
     export AXUM_HOST
 }
+
+# The URL of a fresh database, `POSTGRES_URL`, on a PostgreSQL server of one's own that ends with this
+# process, or with what it becomes by `exec`. Empty, and said loudly, where PostgreSQL isn't installed.
+start_postgres() {
+    (cd "$root" && cargo build --quiet -p kindgi-test-servers --bin test-postgres) || exit 1
+    POSTGRES_URL=
+    postgres=$(mktemp -d)
+    mkfifo "$postgres/held"
+    "$target/debug/test-postgres" <"$postgres/held" >"$postgres/said" &
+    server=$!
+    # The server's standard input ends when nobody has this open any more.
+    exec 9>"$postgres/held"
+    until [ "$(wc -l <"$postgres/said")" -ge 3 ]; do
+        kill -0 "$server" 2>/dev/null || {
+            status=0
+            wait "$server" || status=$?
+            rm -rf "$postgres"
+            [ "$status" -eq 3 ] || exit 1
+            echo
+            echo "NOT RUN: $what's test on PostgreSQL: it isn't installed"
+            echo
+            [ "${CI:-}" = true ] && exit 1
+            return 0
+        }
+        sleep 0.1
+    done
+    POSTGRES_URL=$(tail -n 1 "$postgres/said")
+    export POSTGRES_URL
+    rm -rf "$postgres"
+}

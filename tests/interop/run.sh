@@ -18,7 +18,10 @@ what='the real client'
 . "$here/../setup.sh"
 
 need_venv
-[ $# -gt 0 ] || need_host
+if [ $# -eq 0 ]; then
+    need_host
+    start_postgres
+fi
 
 cd "$here"
 PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python" -m suite "$@"

@@ -15,6 +15,7 @@ page=$root/examples/axum-host/TUTORIAL.md
 
 command -v curl >/dev/null 2>&1 || not_run "install curl"
 need_host
+start_postgres
 
 work=$(mktemp -d)
 host=
@@ -34,7 +35,7 @@ blocks text >"$work/said"
     exit 1
 }
 
-for database in memory: "sqlite:$work/tutorial.db"; do
+for database in memory: "sqlite:$work/tutorial.db" $POSTGRES_URL; do
     env -u MOUNT -u SEED_QUEUE PORT=0 RUNS=20 DATABASE_URL="$database" "$AXUM_HOST" >"$work/host" &
     host=$!
     # It says so itself once it listens.

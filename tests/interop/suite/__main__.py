@@ -37,8 +37,10 @@ def main(arguments: list[str]) -> int:
     else:
         binary = os.environ["AXUM_HOST"]
         with tempfile.TemporaryDirectory() as folder:
-            sqlite = f"sqlite:{folder}/judgments.db"
-            for database, mount in (("memory:", ""), (sqlite, ""), ("memory:", "/kindgi")):
+            databases = ["memory:", f"sqlite:{folder}/judgments.db"]
+            # Unset where PostgreSQL isn't installed, which run.sh has said.
+            databases += filter(None, [os.environ.get("POSTGRES_URL")])
+            for database, mount in [*((database, "") for database in databases), ("memory:", "/kindgi")]:
                 print(f"the host's store: {database}")
                 with DemoHost(binary, database, mount) as host:
                     run(host.base_url, report)

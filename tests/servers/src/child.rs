@@ -303,6 +303,8 @@ fn random() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
     use super::*;
 
     fn den() -> Den {
@@ -312,7 +314,7 @@ mod tests {
     #[test]
     fn a_dropped_den_leaves_nothing() {
         let mut den = den();
-        den.start(Path::new("/bin/sh"), ["-c", "sleep 600"])
+        den.start(Path::new("/bin/sh"), ["-c", "exec sleep 600"])
             .unwrap();
         let (path, pid) = (den.path().to_owned(), den.pid().unwrap());
         assert!(is_running(pid));
@@ -332,8 +334,9 @@ mod tests {
         .unwrap();
         // What happens when we are killed, but for our asking how the process ended.
         den.pipe = None;
-        let status = den.child.as_mut().unwrap().wait().unwrap();
-        assert!(!status.success());
+        let child = den.child.as_mut().unwrap();
+        let status = until("the end", || Ok(child.try_wait().unwrap())).unwrap();
+        assert_eq!(status.signal(), Some(9));
         den.child = None;
         den.warden.wait().unwrap();
         assert!(!den.path().exists());
@@ -341,8 +344,8 @@ mod tests {
 
     #[test]
     fn the_warden_forgets_a_process_that_has_ended() {
-        let mut other = Command::new("/bin/sleep").arg("600").spawn().unwrap();
         let mut den = den();
+        let mut other = Command::new("/bin/sleep").arg("600").spawn().unwrap();
         // As though the id of our process were another's by now.
         let line = format!("{}\n", other.id());
         den.pipe
@@ -352,9 +355,10 @@ mod tests {
             .unwrap();
         den.forget();
         drop(den);
-        assert!(other.try_wait().unwrap().is_none());
+        let ended = other.try_wait().unwrap();
         other.kill().unwrap();
         other.wait().unwrap();
+        assert_eq!(ended, None);
     }
 
     #[test]

@@ -144,8 +144,8 @@ impl Postgres {
         Err(self.failed("initdb failed"))
     }
 
-    /// Starts the server and waits until it accepts connections. `false` means that the port is
-    /// taken.
+    /// Starts the server and waits until it accepts connections. `false` means that something is
+    /// taken: the port, or the data, by what a killed server left running for a moment.
     fn launch(&mut self) -> Result<bool, Error> {
         let mut arguments = vec!["-D".to_owned(), self.data().to_string_lossy().into_owned()];
         let ours = [
@@ -161,7 +161,9 @@ impl Postgres {
         self.den.start(&self.programs.join("postgres"), arguments)?;
         let started = child::until("PostgreSQL to accept connections", || {
             if let Some(status) = self.den.ended()? {
-                return if self.den.log().contains("could not bind") {
+                let log = self.den.log();
+                let taken = ["could not bind", "is still in use"];
+                return if taken.iter().any(|text| log.contains(text)) {
                     Ok(Some(false))
                 } else {
                     Err(self.failed(&format!("postgres ended early: {status}")))
@@ -194,14 +196,20 @@ impl Postgres {
         or_panic(self.den.stop("INT"));
     }
 
-    /// Starts the server again after [`stop`](Self::stop), or after it ended by itself, with the
-    /// same data and on the same port. Nothing happens where it runs.
+    /// Kills the server, as a crash would: it has no time for anything.
+    #[track_caller]
+    pub fn kill(&mut self) {
+        or_panic(self.den.stop("KILL"));
+    }
+
+    /// Starts the server again after [`stop`](Self::stop) or [`kill`](Self::kill), or after it ended
+    /// by itself, with the same data and on the same port. Nothing happens where it runs.
     #[track_caller]
     pub fn start_again(&mut self) {
         let running = or_panic(self.den.ended()).is_none() && self.pid().is_some();
         if !running {
             // Whoever has taken the port meanwhile may leave again.
-            or_panic(child::until("the port to be free again", || {
+            or_panic(child::until("the port and the data to be free", || {
                 Ok(self.launch()?.then_some(()))
             }));
         }
@@ -277,7 +285,10 @@ fn or_panic<T>(result: Result<T, Error>) -> T {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{TcpListener, TcpStream};
+    use std::{
+        net::{TcpListener, TcpStream},
+        thread,
+    };
 
     use super::*;
 
@@ -317,6 +328,26 @@ mod tests {
         drop(taken);
         server.start_again();
         assert!(is_open(server.port()));
+    }
+
+    #[test]
+    fn starting_again_waits_for_what_a_killed_server_left_running() {
+        let mut server = Postgres::start();
+        let mut connection = Connection::open(server.address(), DATABASE).unwrap();
+        // Too busy to see at once that the server is gone.
+        let busy = "SELECT count(*) FROM generate_series(1, 10000000)";
+        let left = thread::spawn(move || connection.query(busy));
+        let active = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%series%' \
+                      AND pid <> pg_backend_pid()";
+        child::until("the query to run", || {
+            let rows = server.query(DATABASE, active);
+            Ok((!rows.is_empty()).then_some(()))
+        })
+        .unwrap();
+        server.kill();
+        server.start_again();
+        assert_eq!(server.query(DATABASE, "SELECT 1"), [[Some("1".to_owned())]]);
+        let _ = left.join().unwrap();
     }
 
     fn is_open(port: u16) -> bool {

@@ -81,6 +81,20 @@ fn postgres_comes_back_with_its_data_on_its_port() {
 }
 
 #[test]
+fn postgres_that_was_killed_comes_back_with_what_was_committed() {
+    let mut server = Postgres::start();
+    server.query("postgres", "CREATE TABLE kept AS SELECT 1 AS n");
+    for _ in 0..2 {
+        let pid = server.pid().unwrap();
+        server.kill();
+        assert!(!is_running(pid));
+        server.start_again();
+        let rows = server.query("postgres", "SELECT n FROM kept");
+        assert_eq!(rows, [[Some("1".to_owned())]]);
+    }
+}
+
+#[test]
 fn postgres_that_does_not_start_says_why_and_leaves_nothing() {
     let error = Postgres::try_start(&[("no_such_setting", "1")]).unwrap_err();
     let Error::Failed(text) = &error else {

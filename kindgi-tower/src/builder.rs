@@ -24,6 +24,7 @@ pub struct KindgiServiceBuilder {
     max_body_bytes: usize,
     time_limit: Duration,
     max_writes_in_flight: u32,
+    max_writes_in_line: u32,
     trust_request_id_header: bool,
 }
 
@@ -38,6 +39,7 @@ impl KindgiServiceBuilder {
             max_body_bytes: 1 << 20,
             time_limit: Duration::from_secs(30),
             max_writes_in_flight: 1024,
+            max_writes_in_line: 4096,
             trust_request_id_header: false,
         }
     }
@@ -106,11 +108,24 @@ impl KindgiServiceBuilder {
     }
 
     /// How many writes may run at once: 1024 unless said, at least 1. Further ones whose bodies
-    /// have arrived stand in line, and finish, too, when their clients hang up. How long that
-    /// line may get is for the host to bound, by a limit on its connections or requests.
+    /// have arrived stand in line, and finish, too, when their clients hang up. How many may do
+    /// that: [`max_writes_in_line`](Self::max_writes_in_line).
     pub fn max_writes_in_flight(mut self, writes: u32) -> Self {
         // The semaphore's own limit is far beyond, but there is one.
         self.max_writes_in_flight = writes.clamp(1, 1 << 20);
+        self
+    }
+
+    /// How many writes may stand in line for their turn: 4096 unless said; with 0, none waits.
+    /// Once so many do, a further one is answered 500 when its body has arrived: a write is never
+    /// answered 503. Nothing of it was done, its `Idempotency-Key` stays free, and the host finds
+    /// the [`Cause`](crate::Cause). Reads stand in no line.
+    ///
+    /// Every write that runs or waits holds its body, so they hold at most the sum of both
+    /// numbers times [`max_body_bytes`](Self::max_body_bytes). Bodies that are still arriving
+    /// count for neither: the host bounds them, by a limit on its connections or requests.
+    pub fn max_writes_in_line(mut self, writes: u32) -> Self {
+        self.max_writes_in_line = writes;
         self
     }
 
@@ -132,7 +147,7 @@ impl KindgiServiceBuilder {
             routes: Routes::new(),
             #[cfg(feature = "openapi")]
             document: crate::openapi::Document::default(),
-            writes: Writes::new(self.max_writes_in_flight),
+            writes: Writes::new(self.max_writes_in_flight, self.max_writes_in_line),
             base_path: self.base_path,
             max_body_bytes: self.max_body_bytes,
             time_limit: self.time_limit,
@@ -148,6 +163,7 @@ impl fmt::Debug for KindgiServiceBuilder {
             .field("max_body_bytes", &self.max_body_bytes)
             .field("time_limit", &self.time_limit)
             .field("max_writes_in_flight", &self.max_writes_in_flight)
+            .field("max_writes_in_line", &self.max_writes_in_line)
             .field("trust_request_id_header", &self.trust_request_id_header)
             .finish_non_exhaustive()
     }

@@ -47,6 +47,11 @@
 //! Once its body has arrived, a write runs to its end, whether or not the client is still there.
 //! At shutdown, stop accepting requests and wait for [`KindgiService::drained`].
 //!
+//! How many run at once and how many wait for their turn is bounded:
+//! [`max_writes_in_flight`](KindgiServiceBuilder::max_writes_in_flight),
+//! [`max_writes_in_line`](KindgiServiceBuilder::max_writes_in_line). One more is answered 500, and
+//! nothing of it was done.
+//!
 //! # Retries
 //!
 //! A write with an `Idempotency-Key` (1 to 255 visible ASCII characters, sent once) is done once in

@@ -43,7 +43,8 @@ pub(crate) enum Code {
 }
 
 /// What lies behind an answer of 500 or 503, for the host: in the response's extensions, never
-/// in its body. Its [source](error::Error::source) is the store's or the host's own error.
+/// in its body. Its [source](error::Error::source) is the store's or the host's own error; it has
+/// none where the service's time limit ran out or its line of writes is full.
 ///
 /// With the feature `tracing` it is an error event, too, with the request's id.
 ///

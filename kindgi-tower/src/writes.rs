@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use kindgi_core::{Error, ErrorKind};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::refusal::Refusal;
@@ -20,22 +21,30 @@ pub(crate) struct Writes {
 }
 
 impl Writes {
-    /// At most so many run at once.
-    pub(crate) fn new(cap: u32) -> Self {
+    /// At most so many run at once, and so many more stand in line.
+    pub(crate) fn new(in_flight: u32, in_line: u32) -> Self {
+        let (in_flight, in_line) = (in_flight as usize, in_line as usize);
         Self {
-            line: Arc::default(),
-            turns: Arc::new(Semaphore::new(cap as usize)),
+            line: Arc::new(Line {
+                most: in_flight.saturating_add(in_line),
+                places: AtomicUsize::new(0),
+                emptied: Notify::new(),
+            }),
+            turns: Arc::new(Semaphore::new(in_flight)),
         }
     }
 
     /// Runs the write on a task of its own, in the current span, once it is its turn. It goes on
     /// to its end, whether or not anyone waits for it. A panic in it is a server error.
+    ///
+    /// Where the line is full it doesn't run at all: the write is refused before any of it is
+    /// done, so its idempotency key stays free.
     pub(crate) async fn run<F, T>(&self, write: F) -> Result<T, Refusal>
     where
         F: Future<Output = Result<T, Refusal>> + Send + 'static,
         T: Send + 'static,
     {
-        let place = Place::in_line(&self.line);
+        let place = Place::in_line(&self.line).ok_or_else(full)?;
         let turns = Arc::clone(&self.turns);
         let write = async move {
             let _place = place;
@@ -66,9 +75,17 @@ impl Writes {
     }
 }
 
+/// Only a read may be answered as busy, so this is a server error, whose cause the host sees.
+fn full() -> Refusal {
+    let error = Error::new(ErrorKind::Busy, "the line of writes is full");
+    Refusal::from_engine(error, false)
+}
+
 /// How many writes there are, from the moment their bodies have arrived to their ends.
-#[derive(Default)]
 struct Line {
+    /// How many there may be, those that run and those that wait together. As nobody waits
+    /// while a turn is free, a place is refused only when all turns are taken and the line is full.
+    most: usize,
     places: AtomicUsize,
     emptied: Notify,
 }
@@ -77,9 +94,13 @@ struct Line {
 struct Place(Arc<Line>);
 
 impl Place {
-    fn in_line(line: &Arc<Line>) -> Self {
-        line.places.fetch_add(1, Ordering::SeqCst);
-        Self(Arc::clone(line))
+    /// The next place, if one is free.
+    fn in_line(line: &Arc<Line>) -> Option<Self> {
+        let one_more = |places| (places < line.most).then_some(places + 1);
+        line.places
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more)
+            .is_ok()
+            .then(|| Self(Arc::clone(line)))
     }
 }
 

@@ -87,6 +87,9 @@ pub struct Withhold;
 /// the process dies between the effect and the answer, or the store of keys fails to keep the
 /// answer, the key is free after 30 seconds, and a retry does the work again. Nor is an answer kept whose body is larger than
 /// [`max_answer_bytes`](Self::max_answer_bytes): a retry is then told that it was withheld.
+///
+/// The layer has no line: a keyed request runs at once, and goes on to its end when its client hangs
+/// up. So a limit on how many run at once belongs inside of the layer, around the route.
 #[derive(Clone)]
 pub struct IdempotencyLayer(Arc<Settings>);
 

@@ -59,3 +59,4 @@ mod request_ids;
 mod routes_and_methods;
 mod tenants;
 mod time_limits;
+mod writes_in_line;

@@ -61,6 +61,7 @@ def passes(base_url: str, store: str, seed: str, work: Path) -> bool:
     }
     command = [
         Path(sys.executable).with_name("st"),
+        "--config-file=schemathesis.toml",
         "run",
         location,
         f"--header=Authorization: Bearer {TOKEN}",
@@ -84,6 +85,8 @@ def passes(base_url: str, store: str, seed: str, work: Path) -> bool:
     print(*(f"  {line.strip()}" for line in output.splitlines() if "generated" in line), sep="\n")
     exempted = sorted(found["exempted"].items())
     print("  refused as exempt: " + ", ".join(f"{what} ({n})" for what, n in exempted))
+    refused = sorted(found["refused"].items())
+    print("  invalid and refused: " + ", ".join(f"by {status} ({n})" for status, n in refused))
     never = sorted(set(operations) - set(found["accepted"]))
     if never:
         print(f"  no valid request was taken by {', '.join(never)}")

@@ -1,6 +1,6 @@
 """Loaded by schemathesis: makes every second valid request one about something that is there,
-and checks what schemathesis doesn't: that a refused valid request is an exemption, and that an
-error's code is documented for its status."""
+and checks what schemathesis doesn't: that a refused valid request is an exemption, that an invalid
+one is refused for its shape, and that an error's code is documented for its status."""
 
 from __future__ import annotations
 
@@ -14,21 +14,40 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import schemathesis
 from schemathesis.core.transport import Response
+from schemathesis.generation.meta import (
+    CONTENT_TYPE_PROBES,
+    CoverageScenario,
+    coverage_scenario,
+)
 from schemathesis.specs.openapi.checks import negative_data_rejection
 
 from .host import RUNS
-from .world import ORG, PROJECT, World
+from .single_fault import leave_single_fault
+from .world import ORG, PROJECT, TOKEN, World
 
 EXEMPTIONS = tomllib.loads((Path(__file__).parent.parent / "exemptions.toml").read_text())
 WORLD = World(os.environ["SUITE_BASE_URL"], RUNS)
+BEYOND_LIMITS = {
+    CoverageScenario.VALUE_ABOVE_MAXIMUM,
+    CoverageScenario.VALUE_BELOW_MINIMUM,
+    CoverageScenario.STRING_ABOVE_MAX_LENGTH,
+    CoverageScenario.STRING_BELOW_MIN_LENGTH,
+    CoverageScenario.ARRAY_ABOVE_MAX_ITEMS,
+    CoverageScenario.ARRAY_BELOW_MIN_ITEMS,
+    CoverageScenario.OBJECT_ABOVE_MAX_PROPERTIES,
+}
 TURNS = itertools.count()
 ACCEPTED: Counter[str] = Counter()
 EXEMPTED: Counter[str] = Counter()
+REFUSED: Counter[str] = Counter()
 # The valid requests that were edited here. They stay valid, whatever schemathesis takes an edit for.
 EDITED: set[str] = set()
+# And the invalid ones, which stay invalid.
+INVALID: set[str] = set()
 
 
 def operation_id(case: Any) -> str:
@@ -36,8 +55,8 @@ def operation_id(case: Any) -> str:
 
 
 def is_valid(case: Any) -> bool:
-    if case.id in EDITED:
-        return True
+    if case.id in EDITED or case.id in INVALID:
+        return case.id in EDITED
     return case.meta is not None and case.meta.generation.mode.is_positive
 
 
@@ -56,6 +75,9 @@ def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
         if isinstance(case.body, dict):
             body_about_what_is_there(case.body, name)
         query_about_what_is_there(case, name)
+    elif not is_valid(case) and case.meta is not None:
+        INVALID.add(case.id)
+        leave_single_fault(case, operation_id(case))
 
 
 def about_what_is_there(case: Any, name: str) -> None:
@@ -139,8 +161,51 @@ def valid_request_is_taken_or_exempt(ctx: Any, response: Response, case: Any) ->
 
 
 @schemathesis.check
-def invalid_request_is_refused(ctx: Any, response: Response, case: Any) -> bool | None:
-    return None if is_valid(case) else negative_data_rejection(ctx, response, case)
+def invalid_request_is_refused(ctx: Any, response: Response, case: Any) -> None:
+    """What the document doesn't allow is refused for its shape, by 400: the API checks that before
+    it looks for anything. A 403, 404 or 409 would mean that the shape was taken, so it fails."""
+    if is_valid(case) or case.meta is None:
+        return
+    expected = refused_for_no_shape(response, case)
+    if expected is None:
+        # With the statuses of `schemathesis.toml`. It lets pass what is valid once it is sent, such
+        # as the one value of an array, and a parameter or header that the document doesn't have.
+        negative_data_rejection(ctx, response, case)
+        must = breaks_limit(case) or has_unknown_parameter(response, case)
+        expected = 400 if must else None
+    else:
+        REFUSED[str(expected)] += 1
+    if response.status_code == 400:
+        REFUSED["400"] += 1
+    assert expected in (None, response.status_code), (
+        f"{operation_id(case)} answered an invalid request by {response.status_code}, "
+        f"not {expected}: {response.text}"
+    )
+
+
+def refused_for_no_shape(response: Response, case: Any) -> int | None:
+    """The status of a request that is wrong in what the API checks before its shape, if it is."""
+    if not has_its_method(case):
+        return 405
+    if response.request.headers.get("Authorization") != f"Bearer {TOKEN}":
+        return 401
+    # Reads have no body, and so no type of it.
+    if coverage_scenario(case) in CONTENT_TYPE_PROBES and case.method not in ("GET", "HEAD"):
+        return 415
+    return None
+
+
+def breaks_limit(case: Any) -> bool:
+    """Whether a value is just beyond a limit, which reads as such once it is sent, too."""
+    return coverage_scenario(case) in BEYOND_LIMITS
+
+
+def has_unknown_parameter(response: Response, case: Any) -> bool:
+    """Whether the query, as it was sent, has a parameter that the operation hasn't. Headers may be
+    any."""
+    known = {parameter.name for parameter in case.operation.query}
+    query = urlsplit(response.request.url or "").query
+    return not known.issuperset(name for name, _ in parse_qsl(query, keep_blank_values=True))
 
 
 @schemathesis.check
@@ -160,5 +225,5 @@ def has_its_method(case: Any) -> bool:
 
 @atexit.register
 def write_summary() -> None:
-    summary = {"accepted": ACCEPTED, "exempted": EXEMPTED}
+    summary = {"accepted": ACCEPTED, "exempted": EXEMPTED, "refused": REFUSED}
     Path(os.environ["SUITE_SUMMARY"]).write_text(json.dumps(summary))

@@ -1,52 +1,26 @@
-"""Starts the demo host on a free port, and stops it."""
+"""The demo host, with something of everything."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-from types import TracebackType
+import sys
+from pathlib import Path
 
-READY = "listening on "
-STOP_SECONDS = 30
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+import demo_host  # noqa: E402, from the folder above
+
 RUNS = 400
 QUEUED = 300
 
 
-class DemoHost:
-    """A demo host of one's own, for a `with` block."""
+class DemoHost(demo_host.DemoHost):
+    """A demo host at the root."""
 
     def __init__(self, binary: str, database: str) -> None:
         settings = {
-            "PORT": "0",
             "DATABASE_URL": database,
             "MOUNT": "",
             "RUNS": str(RUNS),
             "SEED_QUEUE": str(QUEUED),
         }
-        self._process = subprocess.Popen(
-            [binary], env=os.environ | settings, stdout=subprocess.PIPE, text=True
-        )
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if line.startswith(READY):
-                self.base_url = line.removeprefix(READY).strip()
-                return
-        raise RuntimeError(f"{binary} ended with {self._process.wait()} before it was ready")
-
-    def __enter__(self) -> DemoHost:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self._process.terminate()
-        try:
-            status = self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            raise
-        if status != 0 and error is None:
-            raise RuntimeError(f"the host ended with {status}, not with 0")
+        super().__init__(binary, settings)

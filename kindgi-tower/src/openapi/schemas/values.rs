@@ -61,8 +61,8 @@ value! {
         "maxLength": MAX_ID_CHARS,
         "pattern": format!(r"^(?!kindgi:(?!correction$)){}", &not_blank()[1..]),
     });
-    /// A JSON Pointer (RFC 6901).
-    Pointer = json_schema!({ "type": "string", "pattern": "^(/([^/~]|~[01])*)*$" });
+    /// A JSON Pointer (RFC 6901), without U+0000.
+    Pointer = json_schema!({ "type": "string", "pattern": r"^(/([^/~\u0000]|~[01])*)*$" });
     /// An item's place.
     Rank = json_schema!({ "type": "integer", "minimum": 0, "maximum": MAX_INTEGER });
     /// A finite number that isn't negative.

@@ -19,6 +19,7 @@ what='the OpenAPI document'
 
 need_venv
 need_host
+start_postgres
 
 cd "$here"
 PYTHONDONTWRITEBYTECODE=1 exec "$venv/bin/python" -m suite

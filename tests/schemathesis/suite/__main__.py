@@ -18,7 +18,9 @@ from .world import TOKEN
 
 EXAMPLES = os.environ.get("EXAMPLES", "15")
 SEED = os.environ.get("SEED", "1")
-STORES = os.environ.get("STORES", "memory sqlite").split()
+# Unset where PostgreSQL isn't installed, which run.sh has said.
+POSTGRES = os.environ.get("POSTGRES_URL")
+STORES = os.environ.get("STORES", f"memory sqlite{' postgres' if POSTGRES else ''}").split()
 # The stateful phase goes on with ids that the service made, which are others in each run, so it
 # finds something else each time: for the long form.
 PHASES = os.environ.get("PHASES", "examples,coverage,fuzzing")
@@ -28,9 +30,13 @@ def main() -> int:
     seed = str(random.randrange(2**32)) if SEED == "random" else SEED
     failed = []
     with tempfile.TemporaryDirectory() as work:
+        databases = {
+            "memory": "memory:",
+            "sqlite": f"sqlite:{work}/schemathesis.db",
+            "postgres": POSTGRES,
+        }
         for store in STORES:
-            database = "memory:" if store == "memory" else f"sqlite:{work}/schemathesis.db"
-            with DemoHost(os.environ["AXUM_HOST"], database) as host:
+            with DemoHost(os.environ["AXUM_HOST"], databases[store]) as host:
                 if not passes(host.base_url, store, seed, Path(work)):
                     failed.append(store)
     if failed:

@@ -61,6 +61,7 @@
 //! - `conformance`: the reference model, the laws and the macro that stamps them on a backend.
 //!   Off unless asked for, since it brings `proptest` and `tokio`; meant for dev-dependencies.
 
+pub mod archive;
 pub mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;

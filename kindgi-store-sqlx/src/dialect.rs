@@ -8,8 +8,8 @@ pub(crate) struct Dialect {
     /// What stands before a column that no index is to be chosen for. Before the columns of the
     /// one table that a join compares the other's with, it says which is looked at first.
     pub(crate) unindexed: &'static str,
-    /// The statement that asks the database's clock for the milliseconds since the Unix epoch. None
-    /// where it is the process's own.
+    /// What the database's clock shows, in milliseconds since the Unix epoch, as an expression. None
+    /// where its clock is the process's own.
     pub(crate) now: Option<&'static str>,
     /// The migrations, oldest first, with `{}` for the table prefix.
     pub(crate) migrations: &'static [Migration],

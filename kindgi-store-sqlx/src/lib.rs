@@ -85,9 +85,9 @@
 //! rows than it shows. Of several filters one index is used, the others are checked row by row on
 //! what it gives. Which one it is:
 //!
-//! - Of judgments: the first of run, participant, class, agent or flow, project, verdict. A caller
-//!   who may read several projects but not all walks the tenant's list, past what they may not
-//!   read.
+//! - Of judgments: the first of run, participant, class, agent or flow, verdict; each but the run has
+//!   an index with the project as well, for a list of one. A caller who may read several projects
+//!   but not all walks what the filter gives, or the tenant's list, past what they may not read.
 //! - Of a queue: that of the open items, if they are asked for; else the first of rule, wanted
 //!   class, agent, `closed_after`, state. What is for one caller (`wants_any_or`) is checked on
 //!   what the others give. `closed_after` is the one whose rows are sorted: all that have closed

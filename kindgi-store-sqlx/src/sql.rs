@@ -74,6 +74,11 @@ impl Sql {
         self
     }
 
+    /// Adds a part of a statement with its arguments.
+    pub(crate) fn push_sql(self, part: Sql) -> Self {
+        self.push(&part.text).bind_all(part.args)
+    }
+
     /// Adds ` AND column = ?` if there is a value.
     pub(crate) fn and_is(self, column: &str, value: Option<impl Into<Cell>>) -> Self {
         match value {

@@ -131,7 +131,7 @@ where
     }
 }
 
-fn database(url: &str) -> Result<Database, InvalidConfig> {
+pub(crate) fn database(url: &str) -> Result<Database, InvalidConfig> {
     // A database's URL may hold a password, so only its scheme is repeated.
     match url.split_once(':') {
         Some(("memory", "")) => Ok(Database::Memory),

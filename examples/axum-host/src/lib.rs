@@ -6,6 +6,7 @@
 //! | file | here | a real host |
 //! | --- | --- | --- |
 //! | `config.rs` | a few environment variables | its own configuration |
+//! | `archive.rs` | commands that move judgments from one database into another | the same, or none |
 //! | `demo/people.rs` | fixed tokens and what they allow | its sign-in and its permissions |
 //! | `demo/directory.rs` | two projects and an organisation | its projects |
 //! | `demo/runs.rs`, `demo/seed.rs` | runs made up at the start, in memory | the runs it has |
@@ -16,6 +17,7 @@
 //! [`app`] is the part to copy: it puts the host's answers, the store and the service together,
 //! and mounts the service.
 
+pub mod archive;
 mod config;
 pub mod demo;
 mod new_run;

@@ -1,16 +1,26 @@
-//! The demo host's process: reads the environment, listens, and stops cleanly.
+//! The demo host's process: reads the environment, listens, and stops cleanly; or moves what a
+//! database holds, if its arguments say so.
 //!
 //! What it serves is put together in the library (`lib.rs`).
 
 use std::{
+    env,
     error::Error,
     io::{self, Write as _},
     net::{Ipv4Addr, SocketAddr},
     process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
-use axum_host::{App, BoxError, Config};
+use axum_host::{
+    App, BoxError, Config,
+    archive::{self, Command},
+};
+use kindgi_core::store::ExportPosition;
 use tokio::{net::TcpListener, signal, sync::oneshot, time};
 
 /// How long clients may take to finish their requests once the host was told to stop.
@@ -18,6 +28,11 @@ const GRACE: Duration = Duration::from_secs(10);
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    match Command::from_args(env::args_os().skip(1)) {
+        Ok(None) => {}
+        Ok(Some(command)) => return move_house(command).await,
+        Err(error) => return fail(2, &*error),
+    }
     let config = match Config::from_env() {
         Ok(config) => config,
         Err(error) => return fail(2, &error),
@@ -55,6 +70,68 @@ async fn run(config: &Config) -> Result<(), BoxError> {
     // A write runs on when its client is gone: let it finish.
     service.drained().await;
     Ok(())
+}
+
+/// Does what was asked for instead of serving.
+async fn move_house(command: Command) -> ExitCode {
+    let done = match &command {
+        Command::Export { url, from } => export(url, from.clone()).await,
+        Command::Import { url } => import(url).await,
+        Command::Compare { urls } => match compare(urls).await {
+            Ok(0) => Ok(()),
+            // As `cmp` and `diff` end.
+            Ok(_) => return ExitCode::from(1),
+            Err(error) => return fail(2, &*error),
+        },
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(1, &*error),
+    }
+}
+
+async fn export(url: &str, from: Option<ExportPosition>) -> Result<(), BoxError> {
+    let store = archive::open_to_read(url).await?;
+    let told = Arc::new(AtomicBool::new(false));
+    let signalled = stop_signal()?;
+    let telling = Arc::clone(&told);
+    tokio::spawn(async move {
+        signalled.await;
+        telling.store(true, Ordering::Relaxed);
+    });
+    let is_told = || told.load(Ordering::Relaxed);
+    let mut out = io::stdout().lock();
+    let records = archive::export(&store, from, &mut out, &is_told).await?;
+    say(&format!("{records} records exported"));
+    Ok(())
+}
+
+async fn import(url: &str) -> Result<(), BoxError> {
+    let store = archive::open(url).await?;
+    let mut input = io::stdin().lock();
+    let counts = archive::import(&store, &mut input).await?;
+    let archive::Counts { read, added } = counts;
+    say(&format!("{read} records imported, {added} of them new"));
+    // SQLite's log goes into its file.
+    store.close().await;
+    Ok(())
+}
+
+async fn compare([one, other]: &[String; 2]) -> Result<u64, BoxError> {
+    let one = archive::open_to_read(one).await?;
+    let other = archive::open_to_read(other).await?;
+    let mut out = io::stdout().lock();
+    let differences = archive::compare(&one, &other, &mut out).await?;
+    say(&match differences {
+        0 => "both hold the same".to_owned(),
+        _ => format!("{differences} records differ"),
+    });
+    Ok(differences)
+}
+
+/// Says something to the person at the terminal, apart from the output.
+fn say(what: &str) {
+    let _ = writeln!(io::stderr(), "axum-host: {what}");
 }
 
 /// Resolves when the process is asked to stop: SIGTERM or Ctrl-C.
@@ -111,6 +188,6 @@ fn fail(code: u8, error: &dyn Error) -> ExitCode {
         message = format!("{message}: {error}");
         cause = error.source();
     }
-    let _ = writeln!(io::stderr(), "axum-host: {message}");
+    say(&message);
     ExitCode::from(code)
 }

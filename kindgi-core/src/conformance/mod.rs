@@ -36,6 +36,7 @@
 //! A store that answers [`Busy`](crate::StoreErrorKind::Busy) is asked again, some times; any
 //! other error fails the law.
 
+pub mod archive;
 mod call;
 mod command;
 mod generate;

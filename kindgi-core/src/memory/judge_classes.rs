@@ -19,16 +19,16 @@ use crate::{
 /// The judge classes of a tenant.
 #[derive(Debug, Default)]
 pub(super) struct Classes {
-    rows: HashMap<JudgeClassId, Revised<JudgeClass>>,
-    live: Live<JudgeClassId>,
-    names: HashSet<(ClassScope, ClassName)>,
+    pub(super) rows: HashMap<JudgeClassId, Revised<JudgeClass>>,
+    pub(super) live: Live<JudgeClassId>,
+    pub(super) names: HashSet<(ClassScope, ClassName)>,
 }
 
-fn place_of(class: &JudgeClass) -> Position {
+pub(super) fn place_of(class: &JudgeClass) -> Position {
     place(class.created_at, class.id.as_str())
 }
 
-fn name_of(class: &JudgeClass) -> (ClassScope, ClassName) {
+pub(super) fn name_of(class: &JudgeClass) -> (ClassScope, ClassName) {
     (class.scope.clone(), class.name.clone())
 }
 

@@ -24,23 +24,23 @@ use crate::{
 /// The queues of a tenant.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    items: HashMap<RunId, QueueItem>,
-    told: HashMap<RunId, Telling>,
+    pub(super) items: HashMap<RunId, QueueItem>,
+    pub(super) told: HashMap<RunId, Telling>,
     /// The items of a project, all together and by state.
     lists: HashMap<(ProjectId, Option<ItemState>), Live<RunId>>,
     /// How many open items a rule took.
     open: HashMap<RuleId, u32>,
     /// Runs that ended before this were told, or never will be.
-    purged_before: Option<Timestamp>,
+    pub(super) purged_before: Option<Timestamp>,
 }
 
 /// What is kept of telling the rules of a run, beside its item.
 #[derive(Debug)]
-struct Telling {
-    at: Timestamp,
-    ended_at: Timestamp,
-    agent_version: Option<Version>,
-    skipped: Vec<(RuleId, u32)>,
+pub(super) struct Telling {
+    pub(super) at: Timestamp,
+    pub(super) ended_at: Timestamp,
+    pub(super) agent_version: Option<Version>,
+    pub(super) skipped: Vec<(RuleId, u32)>,
 }
 
 fn place_of(item: &QueueItem) -> Position {
@@ -49,7 +49,7 @@ fn place_of(item: &QueueItem) -> Position {
 
 impl Queue {
     /// Puts an item where it belongs, in place of what was there of its run.
-    fn put(&mut self, item: QueueItem) {
+    pub(super) fn put(&mut self, item: QueueItem) {
         self.take_out(&item.run);
         for state in [None, Some(item.state)] {
             let list = self.lists.entry((item.project.clone(), state)).or_default();

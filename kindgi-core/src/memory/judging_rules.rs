@@ -19,13 +19,13 @@ use crate::{
 /// The rules of a tenant: all their versions, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
-    versions: HashMap<RuleId, Vec<JudgingRule>>,
-    live: HashMap<ProjectId, Live<RuleId>>,
+    pub(super) versions: HashMap<RuleId, Vec<JudgingRule>>,
+    pub(super) live: HashMap<ProjectId, Live<RuleId>>,
     /// How often the rules of a project changed.
-    revisions: HashMap<ProjectId, u64>,
+    pub(super) revisions: HashMap<ProjectId, u64>,
 }
 
-fn place_of(first: &JudgingRule) -> Position {
+pub(super) fn place_of(first: &JudgingRule) -> Position {
     place(first.created_at, first.id.as_str())
 }
 

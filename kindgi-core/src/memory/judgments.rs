@@ -22,26 +22,26 @@ use crate::{
 /// The judgments of a tenant, by id and by run.
 #[derive(Debug, Default)]
 pub(super) struct Judgments {
-    rows: HashMap<JudgmentId, NewJudgment>,
-    runs: HashMap<RunId, KeptRun>,
-    live: Live<JudgmentId>,
+    pub(super) rows: HashMap<JudgmentId, NewJudgment>,
+    pub(super) runs: HashMap<RunId, KeptRun>,
+    pub(super) live: Live<JudgmentId>,
 }
 
 /// A run with a copy.
 #[derive(Debug)]
-struct KeptRun {
-    project: ProjectId,
-    copy: RunCopy,
-    judgments: Vec<JudgmentId>,
-    live: Live<JudgmentId>,
+pub(super) struct KeptRun {
+    pub(super) project: ProjectId,
+    pub(super) copy: RunCopy,
+    pub(super) judgments: Vec<JudgmentId>,
+    pub(super) live: Live<JudgmentId>,
     /// The live judgment of each key.
-    by_key: HashMap<LiveKey, JudgmentId>,
+    pub(super) by_key: HashMap<LiveKey, JudgmentId>,
 }
 
 /// What at most one live judgment of a run has.
-type LiveKey = (ItemKey, AssertedBy, Option<ParticipantId>);
+pub(super) type LiveKey = (ItemKey, AssertedBy, Option<ParticipantId>);
 
-fn live_key(judgment: &Judgment) -> LiveKey {
+pub(super) fn live_key(judgment: &Judgment) -> LiveKey {
     (
         judgment.item.key.clone(),
         judgment.asserted_by.clone(),
@@ -49,7 +49,7 @@ fn live_key(judgment: &Judgment) -> LiveKey {
     )
 }
 
-fn place_of(judgment: &Judgment) -> Position {
+pub(super) fn place_of(judgment: &Judgment) -> Position {
     place(judgment.created_at, judgment.id.as_str())
 }
 
@@ -257,7 +257,7 @@ impl Judgments {
 
 impl KeptRun {
     /// Keeps the copy with texts of its own: a slice would keep a whole document in memory.
-    fn of(project: &ProjectId, copy: &RunCopy) -> Self {
+    pub(super) fn of(project: &ProjectId, copy: &RunCopy) -> Self {
         let mut copy = copy.clone();
         copy.input = copy.input.detached();
         copy.output = copy.output.detached();

@@ -1,6 +1,7 @@
 //! A backend in one process: for tests, for trying things out, and as the plainest example of
 //! what [`Store`](crate::store::Store) promises.
 
+mod archive;
 mod judge_classes;
 mod judging_queue;
 mod judging_rules;

@@ -21,15 +21,15 @@ use crate::{
 /// The operations of a tenant.
 #[derive(Debug, Default)]
 pub(super) struct Operations {
-    kept: HashMap<OperationId, Kept>,
+    pub(super) kept: HashMap<OperationId, Kept>,
     ends: BTreeSet<(Timestamp, OperationId)>,
 }
 
 #[derive(Debug)]
-struct Kept {
-    body: [u8; 32],
-    keep_until: Timestamp,
-    receipt: Receipt,
+pub(super) struct Kept {
+    pub(super) body: [u8; 32],
+    pub(super) keep_until: Timestamp,
+    pub(super) receipt: Receipt,
 }
 
 /// What one kind of transition can come to.
@@ -113,7 +113,7 @@ impl Operations {
         }
     }
 
-    fn keep_receipt(&mut self, operation: Operation<'_>, receipt: Receipt) {
+    pub(super) fn keep_receipt(&mut self, operation: Operation<'_>, receipt: Receipt) {
         let kept = Kept {
             body: *operation.body,
             keep_until: operation.keep_until,

@@ -16,6 +16,7 @@
 //! since one transaction may touch several. The suite in
 //! `kindgi_core::conformance` (feature `conformance`) checks the promise.
 
+pub mod archive;
 mod judge_classes;
 mod judging_queue;
 mod judging_rules;
@@ -23,6 +24,7 @@ mod judgments;
 mod lifecycle;
 mod operations;
 
+pub use archive::{Archive, ExportPosition, Exported, Imported, Record};
 pub use judge_classes::{ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore, Revised};
 pub use judging_queue::{
     Candidate, ItemMoved, JudgingQueueStore, QueueFilter, QueueSlice, RuleResults, Taken,

@@ -26,8 +26,8 @@ use kindgi_core::{
     },
     store::{
         Applied, ClassCreated, ClassFilter, ClassReplaced, ItemMoved, JudgeClassStore,
-        JudgmentFilter, Keyset, NewJudgment, Operation, OperationId, Recorded, Revised,
-        RuleAppended, Slice, Store, StoreResult, Write,
+        JudgmentFilter, JudgmentStore, Keyset, NewJudgment, Operation, OperationId, Recorded,
+        Revised, RuleAppended, Slice, Store, StoreResult, Write,
     },
 };
 

@@ -29,6 +29,13 @@ pub(crate) trait Database: Send + Sync + 'static {
     /// undone.
     fn write(&self, lock: Lock, work: Box<dyn Work>);
 
+    /// Runs a statement that writes by itself, whatever else is written meanwhile, and that may be run
+    /// twice; gives how many rows it touched. `None` if it must be done by [`write`](Self::write).
+    async fn alone(&self, sql: &Sql) -> Option<Result<u64, DbError>> {
+        let _ = sql;
+        None
+    }
+
     /// Does what it can that nothing of what was overwritten stays on disk.
     async fn settle(&self);
 

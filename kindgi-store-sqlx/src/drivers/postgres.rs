@@ -40,7 +40,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
     name: "postgres",
     // Its planner knows how many rows a value has.
     unindexed: "",
-    now: Some("SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)"),
+    now: Some("CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)"),
     migrations: &[
         Migration {
             name: "0001_judgments",
@@ -61,6 +61,10 @@ pub(crate) static DIALECT: Dialect = Dialect {
         Migration {
             name: "0005_queue_states",
             sql: include_str!("../../migrations/postgres/0005_queue_states.sql"),
+        },
+        Migration {
+            name: "0006_judgments_of_project",
+            sql: include_str!("../../migrations/postgres/0006_judgments_of_project.sql"),
         },
     ],
 };
@@ -139,6 +143,15 @@ impl Database for PostgresDatabase {
         self.lines.push(lock, work, Arc::clone(&self.writer));
     }
 
+    async fn alone(&self, sql: &Sql) -> Option<Result<u64, DbError>> {
+        match query(sql).execute(&self.pool).await.map_err(error) {
+            Ok(done) => Some(Ok(done.rows_affected())),
+            Err(DbError::Busy(e)) => Some(Err(DbError::Busy(e))),
+            // What else stands in its way, a transaction of ours may get past.
+            Err(_) => None,
+        }
+    }
+
     /// What was overwritten is in dead rows until the next vacuum, which is the server's.
     async fn settle(&self) {}
 
@@ -166,7 +179,9 @@ impl CommitOne for Writer {
 impl Writer {
     /// Does the work in one transaction; again, where that can help.
     async fn transact(&self, lock: &Lock, work: &mut dyn Work) -> Result<(), DbError> {
-        let turn = timeout(ACQUIRE_TIMEOUT, self.turns.acquire()).await;
+        // As long as for a connection.
+        let patience = self.pool.options().get_acquire_timeout();
+        let turn = timeout(patience, self.turns.acquire()).await;
         let turn = turn.map_err(|_| DbError::Busy("no connection is free to write".into()))?;
         let _turn = turn.map_err(DbError::other)?;
         let (mut conflicts, mut gone) = (TRIES, tries(&self.pool));

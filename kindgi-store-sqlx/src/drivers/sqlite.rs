@@ -61,6 +61,10 @@ pub(crate) static DIALECT: Dialect = Dialect {
             name: "0005_queue_states",
             sql: include_str!("../../migrations/sqlite/0005_queue_states.sql"),
         },
+        Migration {
+            name: "0006_judgments_of_project",
+            sql: include_str!("../../migrations/sqlite/0006_judgments_of_project.sql"),
+        },
     ],
 };
 

@@ -1,8 +1,9 @@
 //! Idempotency keys.
 //!
-//! The statements of each step: a claim of a free key two, of one that has ended five, of one that
-//! is held or answered one (two, if by its own token); an answer that is kept two, and one more if
-//! it is about something; a renewal one; a release two.
+//! The statements of each step: a claim of a free key two, or one where a statement may write by
+//! itself; of a key that has ended five, of one that is held or answered one (two, if by its own
+//! token); an answer that is kept two, and one more if it is about something, which goes together
+//! with the second; a renewal one; a release two.
 
 use std::{collections::BTreeSet, num::NonZeroU16, sync::Arc, time::Duration};
 
@@ -16,6 +17,7 @@ use kindgi_core::{
 
 use super::{
     CHUNK, SqlxStore, StoreClock, Tables,
+    clock::Moment,
     codec::{
         self,
         bytes::{bytes, bytes_text},
@@ -40,6 +42,14 @@ impl IdempotencyStore for SqlxStore {
             token: hex(&claim.token.0),
             hold: claim.hold,
         };
+        // A key is free, as a rule; then nothing else need be looked at. One that isn't, or is, by
+        // an answer that was lost on the way, is looked at below.
+        let free = steps.claimed(&request, " ON CONFLICT (id) DO NOTHING");
+        if let Some(claimed) = self.database.alone(&free).await
+            && claimed? > 0
+        {
+            return Ok(Begun::Run);
+        }
         let begun = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.begin(connection, &request).await })
         });
@@ -48,8 +58,15 @@ impl IdempotencyStore for SqlxStore {
 
     async fn renew(&self, key: &OperationId, token: &Token, hold: Duration) -> StoreResult<bool> {
         let (steps, token) = (KeySteps::new(self, key), hex(&token.0));
+        let alone = self.database.alone(&steps.renewed(&token, hold)).await;
+        if let Some(renewed) = alone {
+            return Ok(renewed? > 0);
+        }
         let renewed = self.write(steps.lock(), move |connection| {
-            Box::pin(async move { steps.renew(connection, &token, hold).await })
+            Box::pin(async move {
+                let renewed = steps.renewed(&token, hold);
+                Ok(connection.execute(&renewed).await? > 0)
+            })
         });
         Ok(renewed.await?)
     }
@@ -125,7 +142,7 @@ struct Request {
 }
 
 /// What the steps of one key need to know. The clock is looked at in the transaction, when nobody
-/// else writes: so its instants are in the order of the steps.
+/// else writes to the key: so its instants are in the order of the steps.
 #[derive(Clone)]
 struct KeySteps {
     tables: Arc<Tables>,
@@ -146,14 +163,29 @@ impl KeySteps {
         Lock::Key(self.id.clone())
     }
 
+    /// The statement that claims a free key; `and` is what it ends with.
+    fn claimed(&self, request: &Request, and: &str) -> Sql {
+        let table = &self.tables.idempotency_keys;
+        let insert = Sql::new(format!(
+            "INSERT INTO {table} (id, tenant, body, token, ends_at) VALUES (?, ?, ?, ?, "
+        ));
+        let insert = insert
+            .bind(&*self.id)
+            .bind(&*request.tenant)
+            .bind(&*request.body)
+            .bind(&*request.token);
+        let insert = insert.push_sql(self.clock.moment().later(request.hold));
+        insert.push(")").push(and)
+    }
+
     async fn begin(
         &self,
         connection: &mut dyn Connection,
         request: &Request,
     ) -> Result<Begun, DbError> {
-        let now = self.clock.now(connection).await?;
-        let select = key(&self.tables, &self.id);
+        let select = key(&self.tables, &self.id, &self.clock.moment());
         if let Some(mut row) = connection.fetch_first(&select).await? {
+            let now = codec::time(row.int()?)?;
             let ends_at = codec::time(row.int()?)?;
             if ends_at > now {
                 return self
@@ -163,17 +195,7 @@ impl KeySteps {
             let ended = Cell::from(&*self.id);
             remove_keys(connection, &self.tables, &[ended]).await?;
         }
-        let table = &self.tables.idempotency_keys;
-        let insert = format!(
-            "INSERT INTO {table} (id, tenant, body, token, ends_at) VALUES (?, ?, ?, ?, ?)"
-        );
-        let insert = Sql::new(insert)
-            .bind(&*self.id)
-            .bind(&*request.tenant)
-            .bind(&*request.body)
-            .bind(&*request.token)
-            .bind(after(now, request.hold));
-        connection.execute(&insert).await?;
+        connection.execute(&self.claimed(request, "")).await?;
         Ok(Begun::Run)
     }
 
@@ -191,7 +213,8 @@ impl KeySteps {
         match row.opt_text()? {
             None => answered(&mut row),
             Some(token) if token == request.token => {
-                self.renew(connection, &token, request.hold).await?;
+                let renewed = self.renewed(&token, request.hold);
+                connection.execute(&renewed).await?;
                 Ok(Begun::Run)
             }
             Some(_) => {
@@ -203,20 +226,14 @@ impl KeySteps {
         }
     }
 
-    async fn renew(
-        &self,
-        connection: &mut dyn Connection,
-        token: &str,
-        hold: Duration,
-    ) -> Result<bool, DbError> {
+    /// The statement that renews a hold.
+    fn renewed(&self, token: &str, hold: Duration) -> Sql {
         let table = &self.tables.idempotency_keys;
-        let now = self.clock.now(connection).await?;
-        let ends_at = after(now, hold);
-        let sql = Sql::new(format!(
-            "UPDATE {table} SET ends_at = CASE WHEN ends_at < ? THEN ? ELSE ends_at END"
-        ));
-        let update = self.if_held(sql.bind(ends_at).bind(ends_at), token, now);
-        Ok(connection.execute(&update).await? > 0)
+        let moment = self.clock.moment();
+        let sql = Sql::new(format!("UPDATE {table} SET ends_at = CASE WHEN ends_at < "));
+        let sql = sql.push_sql(moment.later(hold)).push(" THEN ");
+        let sql = sql.push_sql(moment.later(hold));
+        self.if_held(sql.push(" ELSE ends_at END"), token, &moment)
     }
 
     async fn complete(
@@ -225,8 +242,9 @@ impl KeySteps {
         token: &str,
         (outcome, about, keep): (Vec<Cell>, &BTreeSet<About>, Duration),
     ) -> Result<Completed, DbError> {
-        let now = self.clock.now(connection).await?;
-        let Some((tenant, bars)) = self.held(connection, token, now).await? else {
+        let moment = self.clock.moment();
+        let held = self.held(connection, token, &moment).await?;
+        let Some((tenant, bars)) = held else {
             return Ok(Completed::NotHeld);
         };
         if about.iter().any(|about| bars.contains(&thing_of(about))) {
@@ -234,25 +252,23 @@ impl KeySteps {
             return Ok(Completed::Forgotten);
         }
         let table = &self.tables.idempotency_keys;
-        let update = Sql::new(format!(
-            "UPDATE {table} SET token = NULL, ends_at = ?, answered_at = ?, status = ?, \
-             headers = ?, answer = ? WHERE id = ?"
-        ));
-        let update = update.bind(after(now, keep)).bind(now.as_unix_millis());
-        let update = update.bind_all(outcome).bind(&*self.id);
-        connection.execute(&update).await?;
+        let update = Sql::new(format!("UPDATE {table} SET token = NULL, ends_at = "));
+        let update = update.push_sql(moment.later(keep)).push(", answered_at = ");
+        let update = update.push_sql(moment.now());
+        let update = update.push(", status = ?, headers = ?, answer = ? WHERE id = ?");
+        let mut all = vec![update.bind_all(outcome).bind(&*self.id)];
         let about: Vec<&About> = about.iter().collect();
-        for about in about.chunks(CHUNK / 4) {
+        all.extend(about.chunks(CHUNK / 4).map(|about| {
             let table = &self.tables.idempotency_about;
             let rows = vec!["(?, ?, ?, ?)"; about.len()].join(", ");
             let insert = format!("INSERT INTO {table} (id, tenant, kind, thing) VALUES {rows}");
-            let insert = about.iter().fold(Sql::new(insert), |insert, about| {
+            about.iter().fold(Sql::new(insert), |insert, about| {
                 let (kind, thing) = named(about);
                 let insert = insert.bind(&*self.id).bind(&*tenant);
                 insert.bind(kind).bind(thing)
-            });
-            connection.execute(&insert).await?;
-        }
+            })
+        }));
+        connection.together(&all).await?;
         Ok(Completed::Kept)
     }
 
@@ -261,9 +277,9 @@ impl KeySteps {
         &self,
         connection: &mut dyn Connection,
         token: &str,
-        now: Timestamp,
+        moment: &Moment,
     ) -> Result<Option<(String, BTreeSet<Thing>)>, DbError> {
-        let select = held(&self.tables, (&self.id, token), now);
+        let select = held(&self.tables, (&self.id, token), moment);
         let mut held = None;
         for mut row in connection.fetch(&select).await? {
             let tenant = row.text()?;
@@ -278,8 +294,7 @@ impl KeySteps {
     async fn release(&self, connection: &mut dyn Connection, token: &str) -> Result<bool, DbError> {
         let table = &self.tables.idempotency_keys;
         let delete = Sql::new(format!("DELETE FROM {table}"));
-        let now = self.clock.now(connection).await?;
-        let delete = self.if_held(delete, token, now);
+        let delete = self.if_held(delete, token, &self.clock.moment());
         if connection.execute(&delete).await? == 0 {
             return Ok(false);
         }
@@ -294,9 +309,9 @@ impl KeySteps {
         remove_keys(connection, &self.tables, &[id]).await
     }
 
-    fn if_held(&self, sql: Sql, token: &str, now: Timestamp) -> Sql {
-        let sql = sql.push(" WHERE id = ? AND token = ? AND ends_at > ?");
-        sql.bind(&*self.id).bind(token).bind(now.as_unix_millis())
+    fn if_held(&self, sql: Sql, token: &str, moment: &Moment) -> Sql {
+        let sql = sql.push(" WHERE id = ? AND token = ? AND ends_at > ");
+        sql.bind(&*self.id).bind(token).push_sql(moment.now())
     }
 }
 
@@ -313,11 +328,6 @@ fn named(about: &About) -> (&'static str, &str) {
 fn thing_of(about: &About) -> Thing {
     let (kind, thing) = named(about);
     (kind.to_owned(), thing.to_owned())
-}
-
-fn after(at: Timestamp, duration: Duration) -> i64 {
-    let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
-    at.saturating_add_millis(millis).as_unix_millis()
 }
 
 /// Status, headers, body.
@@ -360,16 +370,18 @@ fn answered(row: &mut Row) -> Result<Begun, DbError> {
     }))
 }
 
-/// The statement of a key's row.
-pub(super) fn key(tables: &Tables, id: &str) -> Sql {
+/// The statement of a key's row, with the time first.
+pub(super) fn key(tables: &Tables, id: &str, moment: &Moment) -> Sql {
     let table = &tables.idempotency_keys;
     let columns = "ends_at, body, token, answered_at, status, headers, answer";
-    Sql::new(format!("SELECT {columns} FROM {table} WHERE id = ?")).bind(id)
+    let sql = Sql::new("SELECT ").push_sql(moment.now());
+    let sql = sql.push(&format!(", {columns} FROM {table} WHERE id = ?"));
+    sql.bind(id)
 }
 
 /// The statement of a key that a token holds: a row with each thing that was forgotten since, or
 /// one without any.
-pub(super) fn held(tables: &Tables, (id, token): (&str, &str), now: Timestamp) -> Sql {
+pub(super) fn held(tables: &Tables, (id, token): (&str, &str), moment: &Moment) -> Sql {
     let Tables {
         idempotency_keys: keys,
         idempotency_bars: bars,
@@ -377,9 +389,9 @@ pub(super) fn held(tables: &Tables, (id, token): (&str, &str), now: Timestamp) -
     } = tables;
     let sql = Sql::new(format!(
         "SELECT k.tenant, b.kind, b.thing FROM {keys} k LEFT JOIN {bars} b ON b.id = k.id \
-         WHERE k.id = ? AND k.token = ? AND k.ends_at > ?"
+         WHERE k.id = ? AND k.token = ? AND k.ends_at > "
     ));
-    sql.bind(id).bind(token).bind(now.as_unix_millis())
+    sql.bind(id).bind(token).push_sql(moment.now())
 }
 
 /// The statement of the keys whose answers tell of a thing.

@@ -101,8 +101,9 @@ impl JudgmentStore for SqlxStore {
     }
 }
 
-/// The statement of a list. Every filter has an index of its own that gives the list's order; of
-/// several filters the one that leaves the fewest rows, as a rule, is the one whose index is used.
+/// The statement of a list. Every filter has an index of its own that gives the list's order, and one
+/// with the project before that, for a list of one project; of several filters the one that leaves the
+/// fewest rows, as a rule, is the one whose index is used.
 pub(super) fn list(
     table: &str,
     dialect: &Dialect,
@@ -144,8 +145,7 @@ pub(super) fn list(
                 f.agent_version.as_ref().map(|version| version.as_str()),
             ),
         ],
-        // Of one project; an index of several gives no order.
-        &[of("project", only(readable))],
+        &[of("verdict", f.verdict.map(|verdict| verdict.as_str()))],
     ];
     let mut sql = Sql::new(format!(
         "SELECT {JUDGMENT} FROM {table} WHERE tenant = ? AND unregistered_at IS NULL"
@@ -160,9 +160,12 @@ pub(super) fn list(
             unindexed = dialect.unindexed;
         }
     }
-    let verdict = f.verdict.map(|verdict| verdict.as_str());
-    sql = sql.and_is(&format!("{unindexed}verdict"), verdict);
-    if only(readable).is_none() {
+    if let Some(project) = only(readable) {
+        // All of a run is of one project.
+        let unindexed = f.run.as_ref().map_or("", |_| unindexed);
+        sql = sql.and_is(&format!("{unindexed}project"), Some(project));
+    } else {
+        // An index of several gives no order.
         let project = format!("{}project", dialect.unindexed);
         if let Some(readable) = is_readable(&project, readable) {
             sql = sql
@@ -382,21 +385,40 @@ impl Steps {
             Some(_) => return Ok(Applied::OtherBody),
             None => {}
         }
-        let table = &self.tables.judgments;
-        let sql = format!(
-            "SELECT created_at, run FROM {table} \
-             WHERE tenant = ? AND id = ? AND unregistered_at IS NULL"
-        );
-        let sql = Sql::new(sql).bind(&*self.tenant).bind(id);
-        let Some(mut row) = connection.fetch_first(&sql).await? else {
+        let select = self.live(id);
+        let Some(mut row) = connection.fetch_first(&select).await? else {
             return Ok(Applied::Done(JudgmentRemoved::NotLive));
         };
         let at = self.now.as_unix_millis().max(row.int()?);
+        let run = row.text()?;
+        let is_queued = row.opt_int()?.is_some();
+        let item = is_queued.then(|| queue::item(&mut row)).transpose()?;
         self.end(connection, id, at, Cell::Null).await?;
-        self.settle(connection, &row.text()?).await?;
-        let kept = self.kept_as(REMOVE, &[], About::default());
-        connection.together(kept.as_slice()).await?;
+        let mut all = Vec::new();
+        if let Some(item) = item {
+            let live = self.live_of(connection, &run).await?;
+            let next = settled(item.clone(), &live);
+            all.extend(self.moved_item(&item, &next));
+        }
+        all.extend(self.kept_as(REMOVE, &[], About::default()));
+        connection.together(&all).await?;
         Ok(Applied::Done(JudgmentRemoved::Ok))
+    }
+
+    /// The statement of a live judgment, with its run's item.
+    pub(super) fn live(&self, id: &str) -> Sql {
+        let Tables {
+            judgments,
+            queue_items,
+            ..
+        } = &*self.tables;
+        let sql = format!(
+            "SELECT j.created_at, j.run, q.added_at, {} FROM {judgments} j \
+             LEFT JOIN {queue_items} q ON q.tenant = j.tenant AND q.run = j.run \
+             WHERE j.tenant = ? AND j.id = ? AND j.unregistered_at IS NULL",
+            columns_of("q", ITEM)
+        );
+        Sql::new(sql).bind(&*self.tenant).bind(id)
     }
 }
 

@@ -23,6 +23,9 @@ use crate::{
     sql::{self, Cell, Sql},
 };
 
+/// How many statements are sent together at most: a database plans them as one.
+const TOGETHER: usize = 100;
+
 #[async_trait]
 impl Lifecycle for SqlxStore {
     async fn erase_run(&self, write: Write<'_>, run: &RunId) -> StoreResult<()> {
@@ -132,6 +135,7 @@ impl Steps {
         let table = &self.tables.operations;
         let select = format!("SELECT id, kind, outcome FROM {table} WHERE tenant = ? AND run = ?");
         let select = Sql::new(select).bind(&*self.tenant).bind(run);
+        let mut all = Vec::new();
         for mut row in connection.fetch(&select).await? {
             let (id, kind) = (row.text()?, row.text()?);
             let mut outcome = sql::from_json(row.text()?)?;
@@ -140,24 +144,17 @@ impl Steps {
                 judging_queue::DISMISS => clear(&mut outcome, ITEM, &["reason"]),
                 _ => continue,
             }
-            self.rewrite(connection, &id, &outcome).await?;
+            all.push(self.rewritten(&id, &outcome));
         }
-        Ok(())
+        each_its_row(connection, &all).await
     }
 
-    async fn rewrite(
-        &self,
-        connection: &mut dyn Connection,
-        id: &str,
-        outcome: &[Cell],
-    ) -> Result<(), DbError> {
+    /// The statement that rewrites a kept outcome.
+    fn rewritten(&self, id: &str, outcome: &[Cell]) -> Sql {
         let table = &self.tables.operations;
         let update = format!("UPDATE {table} SET outcome = ? WHERE tenant = ? AND id = ?");
         let update = Sql::new(update).bind(sql::to_json(outcome));
-        connection
-            .execute(&update.bind(&*self.tenant).bind(id))
-            .await?;
-        Ok(())
+        update.bind(&*self.tenant).bind(id)
     }
 
     async fn erase_participant(
@@ -181,7 +178,7 @@ impl Steps {
     ) -> Result<u64, DbError> {
         let table = &self.tables.judgments;
         let select = live_of(&self.tables, &self.tenant, participant);
-        let mut live = 0;
+        let mut all = Vec::new();
         for mut row in connection.fetch(&select).await? {
             let mut judgment = codec::judgment(tenant, &mut row)?;
             judgment.participant = Some(pseudonym.clone());
@@ -193,10 +190,10 @@ impl Steps {
             .bind(live_key(&judgment))
             .bind(&*self.tenant)
             .bind(judgment.id.as_str());
-            connection.execute(&update).await?;
-            live += 1;
+            all.push(update);
         }
-        Ok(live)
+        each_its_row(connection, &all).await?;
+        Ok(all.len() as u64)
     }
 
     /// The same in the kept outcomes.
@@ -207,6 +204,7 @@ impl Steps {
     ) -> Result<(), DbError> {
         let table = &self.tables.operations;
         let select = outcomes_of(&self.tables, &self.tenant, participant);
+        let mut all = Vec::new();
         for mut row in connection.fetch(&select).await? {
             let id = row.text()?;
             let mut outcome = sql::from_json(row.text()?)?;
@@ -217,8 +215,9 @@ impl Steps {
                 "participant",
                 pseudonym.as_str().into(),
             );
-            self.rewrite(connection, &id, &outcome).await?;
+            all.push(self.rewritten(&id, &outcome));
         }
+        each_its_row(connection, &all).await?;
         let update = Sql::new(format!(
             "UPDATE {table} SET participant = ? WHERE tenant = ? AND participant = ?"
         ));
@@ -228,6 +227,17 @@ impl Steps {
             .await?;
         Ok(())
     }
+}
+
+/// Runs any number of statements that change a row of their own each.
+pub(super) async fn each_its_row(
+    connection: &mut dyn Connection,
+    all: &[Sql],
+) -> Result<(), DbError> {
+    for some in all.chunks(TOGETHER) {
+        connection.together(some).await?;
+    }
+    Ok(())
 }
 
 /// The tenant, whom to erase, and what to put in their id's place.

@@ -1,5 +1,7 @@
 //! The transitions, in one body of SQL.
 
+mod archive;
+mod clock;
 mod codec;
 mod idempotency;
 mod judge_classes;
@@ -16,6 +18,8 @@ mod queue_items;
 mod queue_list;
 mod receipts;
 mod results;
+#[cfg(all(test, feature = "sqlite", feature = "postgres"))]
+mod statements;
 
 use std::{fmt, sync::Arc};
 
@@ -25,6 +29,7 @@ use kindgi_core::{
     store::{Keyset, Slice, Write},
 };
 
+use self::clock::StoreClock;
 use crate::{
     builder::SqlxStoreBuilder,
     dialect::Dialect,
@@ -51,27 +56,6 @@ pub struct SqlxStore {
     clock: StoreClock,
 }
 
-/// The clock that judges the deadlines of idempotency keys.
-#[derive(Clone)]
-enum StoreClock {
-    Given(Arc<dyn Clock>),
-    /// The database's own; the statement that asks it.
-    Database(&'static str),
-}
-
-impl StoreClock {
-    async fn now(&self, connection: &mut dyn Connection) -> Result<Timestamp, DbError> {
-        match self {
-            Self::Given(clock) => Ok(clock.now()),
-            Self::Database(statement) => {
-                let row = connection.fetch_first(&Sql::new(*statement)).await?;
-                let mut row = row.ok_or_else(|| DbError::corrupt("no time"))?;
-                codec::time(row.int()?)
-            }
-        }
-    }
-}
-
 impl SqlxStore {
     /// Begins to open a store.
     pub fn builder() -> SqlxStoreBuilder {
@@ -95,7 +79,7 @@ impl SqlxStore {
         migrate(&database, prefix, schema).await?;
         let clock = match (clock, database.dialect().now) {
             (Some(clock), _) => StoreClock::Given(clock),
-            (None, Some(statement)) => StoreClock::Database(statement),
+            (None, Some(expression)) => StoreClock::Database(expression),
             (None, None) => StoreClock::Given(Arc::new(SystemClock)),
         };
         let place = match schema {

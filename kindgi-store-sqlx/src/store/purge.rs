@@ -4,15 +4,25 @@ use std::{collections::BTreeMap, num::NonZeroU16};
 
 use kindgi_core::{
     Timestamp,
-    model::Position,
+    model::{ItemState, Position, QueueItem},
+    rules::queue_state::{LiveJudgments, settled},
     store::{PurgePart, PurgePosition, Purged},
 };
 
-use super::{Steps, Tables, codec, in_order};
+use super::{
+    CHUNK, Steps, Tables,
+    codec::{
+        self,
+        queue::{self, ITEM},
+    },
+    in_order,
+    lifecycle::each_its_row,
+    marks,
+};
 use crate::{
     drivers::Connection,
     error::DbError,
-    sql::{Row, Sql},
+    sql::{Cell, Row, Sql},
 };
 
 impl Steps {
@@ -85,39 +95,125 @@ impl Steps {
         connection: &mut dyn Connection,
         rows: &[Old],
     ) -> Result<u64, DbError> {
-        let table = &self.tables.judgments;
+        let ids: Vec<_> = rows.iter().map(|row| Cell::from(&*row.id)).collect();
+        self.delete(connection, &self.tables.judgments, "id", &ids)
+            .await?;
         // Of each run, whether one of them lived.
         let mut runs = BTreeMap::<&str, bool>::new();
-        for row in rows {
-            let delete = format!("DELETE FROM {table} WHERE tenant = ? AND id = ?");
-            let delete = Sql::new(delete).bind(&*self.tenant).bind(&*row.id);
-            connection.execute(&delete).await?;
-            if let Some((run, is_live)) = &row.judgment {
-                *runs.entry(run).or_default() |= is_live;
-            }
+        for (run, is_live) in rows.iter().filter_map(|row| row.judgment.as_ref()) {
+            *runs.entry(run).or_default() |= is_live;
         }
-        for (run, lived) in runs {
-            self.forget_copy(connection, run).await?;
-            if lived {
-                self.settle(connection, run).await?;
-            }
+        let all: Vec<_> = runs.keys().map(|run| Cell::from(*run)).collect();
+        let lived = runs.into_iter().filter(|(_, lived)| *lived);
+        let lived: Vec<_> = lived.map(|(run, _)| Cell::from(run)).collect();
+        for runs in all.chunks(CHUNK) {
+            let delete = self.forgotten_copies(runs);
+            connection.execute(&delete).await?;
+        }
+        for runs in lived.chunks(CHUNK) {
+            self.settle_all(connection, runs).await?;
         }
         Ok(rows.len() as u64)
     }
 
-    /// Removes the copy of a run that has no judgment left and isn't erased.
-    async fn forget_copy(&self, connection: &mut dyn Connection, run: &str) -> Result<(), DbError> {
-        let Tables {
-            runs, judgments, ..
-        } = &*self.tables;
-        let delete = Sql::new(format!(
-            "DELETE FROM {runs} WHERE tenant = ? AND run = ? AND erased = 0 \
-             AND NOT EXISTS (SELECT 1 FROM {judgments} j WHERE j.tenant = ? AND j.run = ?)"
-        ));
-        let delete = delete.bind(&*self.tenant).bind(run);
-        let delete = delete.bind(&*self.tenant).bind(run);
-        connection.execute(&delete).await?;
+    /// Removes the rows of some ids.
+    async fn delete(
+        &self,
+        connection: &mut dyn Connection,
+        table: &str,
+        column: &str,
+        ids: &[Cell],
+    ) -> Result<(), DbError> {
+        for ids in ids.chunks(CHUNK) {
+            let which = marks(ids.len());
+            let delete = format!("DELETE FROM {table} WHERE tenant = ? AND {column} IN ({which})");
+            let delete = Sql::new(delete).bind(&*self.tenant);
+            connection.execute(&delete.bind_all(ids.to_vec())).await?;
+        }
         Ok(())
+    }
+
+    /// The statement that removes the copies of those runs that have no judgment left and aren't
+    /// erased.
+    fn forgotten_copies(&self, runs: &[Cell]) -> Sql {
+        let Tables {
+            runs: copies,
+            judgments,
+            ..
+        } = &*self.tables;
+        let which = marks(runs.len());
+        let delete = Sql::new(format!(
+            "DELETE FROM {copies} WHERE tenant = ? AND run IN ({which}) AND erased = 0 \
+             AND NOT EXISTS (SELECT 1 FROM {judgments} j \
+             WHERE j.tenant = ? AND j.run = {copies}.run)"
+        ));
+        let delete = delete.bind(&*self.tenant).bind_all(runs.to_vec());
+        delete.bind(&*self.tenant)
+    }
+
+    /// The items of those runs that have one.
+    async fn items_of(
+        &self,
+        connection: &mut dyn Connection,
+        runs: &[Cell],
+    ) -> Result<Vec<QueueItem>, DbError> {
+        let table = &self.tables.queue_items;
+        let which = marks(runs.len());
+        let select = format!("SELECT {ITEM} FROM {table} WHERE tenant = ? AND run IN ({which})");
+        let select = Sql::new(select).bind(&*self.tenant);
+        let select = select.bind_all(runs.to_vec());
+        let rows = connection.fetch(&select).await?.into_iter();
+        rows.map(|mut row| queue::item(&mut row)).collect()
+    }
+
+    /// Moves the items of runs after the runs' judgments changed.
+    async fn settle_all(
+        &self,
+        connection: &mut dyn Connection,
+        runs: &[Cell],
+    ) -> Result<(), DbError> {
+        let items = self.items_of(connection, runs).await?;
+        if items.is_empty() {
+            return Ok(());
+        }
+        let mut live = self.live_by_run(connection, &items).await?;
+        let mut all = Vec::new();
+        for item in items {
+            let live = live.remove(item.run.as_str()).unwrap_or_default();
+            let next = settled(item.clone(), &live);
+            let moved = self.moved_item(&item, &next);
+            if item.state == next.state {
+                all.extend(moved);
+            } else {
+                // Items of one project are counted in the same rows.
+                connection.together(&moved).await?;
+            }
+        }
+        each_its_row(connection, &all).await
+    }
+
+    /// The live judgments of items' runs by class.
+    async fn live_by_run(
+        &self,
+        connection: &mut dyn Connection,
+        items: &[QueueItem],
+    ) -> Result<BTreeMap<String, Vec<LiveJudgments>>, DbError> {
+        let (table, which) = (&self.tables.judgments, marks(items.len()));
+        let select = Sql::new(format!(
+            "SELECT run, class, COUNT(*), MIN(created_at) FROM {table} \
+             WHERE tenant = ? AND run IN ({which}) AND unregistered_at IS NULL GROUP BY run, class"
+        ));
+        let runs = items.iter().map(|item| Cell::from(item.run.as_str()));
+        let select = select.bind(&*self.tenant).bind_all(runs);
+        let mut live = BTreeMap::<_, Vec<_>>::new();
+        for mut row in connection.fetch(&select).await? {
+            live.entry(row.text()?).or_default().push(LiveJudgments {
+                class: row.opt_text()?.map(codec::parse).transpose()?,
+                judgments: queue::count(row.int()?)?,
+                first_at: codec::time(row.int()?)?,
+            });
+        }
+        Ok(live)
     }
 
     async fn purge_tellings(
@@ -125,14 +221,46 @@ impl Steps {
         connection: &mut dyn Connection,
         rows: &[Old],
     ) -> Result<u64, DbError> {
-        let table = &self.tables.tellings;
-        for row in rows {
-            self.remove_item(connection, &row.id).await?;
-            let delete = format!("DELETE FROM {table} WHERE tenant = ? AND run = ?");
-            let delete = Sql::new(delete).bind(&*self.tenant).bind(&*row.id);
-            connection.execute(&delete).await?;
+        let runs: Vec<_> = rows.iter().map(|row| Cell::from(&*row.id)).collect();
+        for runs in runs.chunks(CHUNK) {
+            let items = self.items_of(connection, runs).await?;
+            each_its_row(connection, &self.counted_out(&items)).await?;
+        }
+        for table in [&self.tables.queue_items, &self.tables.tellings] {
+            self.delete(connection, table, "run", &runs).await?;
         }
         Ok(rows.len() as u64)
+    }
+
+    /// The statements that count items out that are to be removed: for each project and state, and
+    /// for each rule.
+    fn counted_out(&self, items: &[QueueItem]) -> Vec<Sql> {
+        let (mut states, mut rules) = (BTreeMap::new(), BTreeMap::new());
+        for item in items {
+            let state = (item.project.as_str(), item.state.as_str());
+            *states.entry(state).or_insert(0_i64) += 1;
+            if item.state == ItemState::Open {
+                for by in &item.taken_by {
+                    *rules.entry(by.rule.as_str()).or_insert(0_i64) += 1;
+                }
+            }
+        }
+        let states = states.into_iter().map(|((project, state), items)| {
+            let update = Sql::new(format!(
+                "UPDATE {} SET items = items - ? WHERE tenant = ? AND project = ? AND state = ?",
+                self.tables.queue_counts
+            ));
+            let update = update.bind(items).bind(&*self.tenant);
+            update.bind(project).bind(state)
+        });
+        let rules = rules.into_iter().map(|(rule, items)| {
+            let update = Sql::new(format!(
+                "UPDATE {} SET open_items = open_items - ? WHERE tenant = ? AND id = ?",
+                self.tables.rules
+            ));
+            update.bind(items).bind(&*self.tenant).bind(rule)
+        });
+        states.chain(rules).collect()
     }
 
     async fn purge_classes(

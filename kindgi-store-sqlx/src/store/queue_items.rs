@@ -2,7 +2,7 @@
 
 use kindgi_core::{
     model::{ItemState, QueueItem, TakenBy},
-    rules::queue_state::{LiveJudgments, erased, settled},
+    rules::queue_state::{LiveJudgments, erased},
 };
 
 use super::{
@@ -49,20 +49,6 @@ impl Steps {
             })
         });
         live.collect()
-    }
-
-    /// Moves a run's item after the run's judgments changed.
-    pub(super) async fn settle(
-        &self,
-        connection: &mut dyn Connection,
-        run: &str,
-    ) -> Result<(), DbError> {
-        let Some(item) = self.item_of(connection, run).await? else {
-            return Ok(());
-        };
-        let live = self.live_of(connection, run).await?;
-        let next = settled(item.clone(), &live);
-        connection.together(&self.moved_item(&item, &next)).await
     }
 
     /// Clears what an item says of its run and of people's words.
@@ -118,23 +104,6 @@ impl Steps {
             all.extend(self.counted(item, Some(item.state), Some(next.state)));
         }
         all
-    }
-
-    /// Removes a run's item, if it has one.
-    pub(super) async fn remove_item(
-        &self,
-        connection: &mut dyn Connection,
-        run: &str,
-    ) -> Result<(), DbError> {
-        let Some(item) = self.item_of(connection, run).await? else {
-            return Ok(());
-        };
-        let table = &self.tables.queue_items;
-        let delete = format!("DELETE FROM {table} WHERE tenant = ? AND run = ?");
-        let delete = Sql::new(delete).bind(&*self.tenant).bind(run);
-        let mut all = vec![delete];
-        all.extend(self.counted(&item, Some(item.state), None));
-        connection.together(&all).await
     }
 
     /// The statement that begins to count a project's items, in every state.

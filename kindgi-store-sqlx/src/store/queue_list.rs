@@ -102,7 +102,7 @@ impl List<'_> {
             || f.agent.is_some()
             || f.closed_after.is_some()
             || f.wants_any_or.is_some();
-        self.matching("COUNT(*)", by, of_item)
+        self.matching("COUNT(*)", by, of_item, true)
     }
 
     /// How many there are in a state, or in any, by the numbers that are kept.
@@ -130,7 +130,7 @@ impl List<'_> {
     /// A page's items.
     pub(super) fn page(&self, keyset: &Keyset) -> Sql {
         let by = By::of(self.filter);
-        let sql = self.matching(&columns_of("q", ITEM), by, true);
+        let sql = self.matching(&columns_of("q", ITEM), by, true, false);
         let at = self.added_at(by);
         let run = match by.is_of_tellings() {
             true => "t.run".to_owned(),
@@ -155,8 +155,8 @@ impl List<'_> {
         }
     }
 
-    /// What matches; with the items `q`, if they are asked for.
-    fn matching(&self, columns: &str, by: By, with_items: bool) -> Sql {
+    /// What matches; with the items `q`, if they are asked for; all of it, if it is counted.
+    fn matching(&self, columns: &str, by: By, with_items: bool, counted: bool) -> Sql {
         let f = self.filter;
         let Tables {
             queue_items: items,
@@ -190,11 +190,11 @@ impl List<'_> {
         sql = sql.and_is(&column("agent", By::Agent), agent);
         sql = since(sql, &column("closed_at", By::Closed), f.closed_after);
         sql = since(sql, &self.added_at(by), f.added_after);
-        self.of_tellings(sql, by, main)
+        self.of_tellings(sql, by, main, counted)
     }
 
     /// What other rows of the run's tellings must say.
-    fn of_tellings(&self, mut sql: Sql, by: By, main: &str) -> Sql {
+    fn of_tellings(&self, mut sql: Sql, by: By, main: &str, counted: bool) -> Sql {
         let f = self.filter;
         let told = format!(
             "EXISTS (SELECT 1 FROM {} o WHERE {} AND ",
@@ -216,9 +216,21 @@ impl List<'_> {
         if let Some(classes) = &f.wants_any_or {
             sql = sql.push(" AND (q.wants_any = 1");
             if !classes.is_empty() {
-                let any = format!(" OR {told}{wants} IN ({}))", marks(classes.len()));
+                let which = marks(classes.len());
+                if counted {
+                    // All that want one of them are found at once, not item by item.
+                    let tellings = &self.tables.tellings;
+                    let any = format!(
+                        " OR q.run IN (SELECT o.run FROM {tellings} o \
+                         WHERE o.tenant = ? AND o.project = ? AND o.wants IN ({which}))"
+                    );
+                    sql = sql.push(&any).bind(self.tenant.as_str());
+                    sql = sql.bind(self.project.as_str());
+                } else {
+                    sql = sql.push(&format!(" OR {told}{wants} IN ({which}))"));
+                }
                 let classes = classes.iter().map(JudgeClassId::as_str);
-                sql = sql.push(&any).bind_all(classes.map(Cell::from));
+                sql = sql.bind_all(classes.map(Cell::from));
             }
             sql = sql.push(")");
         }

@@ -1,13 +1,13 @@
 //! A judging queue with something in it at the start.
 
 use kindgi_core::{
-    BoxError, Error,
+    BoxError, Error, ErrorKind,
     engine::{CreateJudgeClass, Engine, RuleSpec, Told},
     model::{
         ClassScope, JudgeClassId, PageRequest, PageSize, Position, Principal, ProjectId, RuleWhen,
         RunId, Weight,
     },
-    store::ClassFilter,
+    store::{ClassFilter, OperationId},
 };
 use tokio::task::JoinSet;
 
@@ -23,7 +23,7 @@ const CLASS: &str = "demo-expert";
 const RULE: &str = "Demo: every run, before an expert";
 
 /// Makes a rule that wants a class of its own, and ends the first runs. What a database has from
-/// an earlier start is used again.
+/// an earlier start, or from another host that starts at the same time, is used again.
 pub(crate) async fn fill(demo: &Demo, engine: &Engine, runs: u32) -> Result<(), BoxError> {
     let admin = demo
         .people
@@ -71,25 +71,43 @@ async fn class(
     admin: &Principal,
     project: &ProjectId,
 ) -> Result<JudgeClassId, BoxError> {
+    if let Some(class) = find_class(engine, admin, project).await? {
+        return Ok(class);
+    }
+    let weight = Weight::new(3.0).ok_or("3 is a weight")?;
     let scope = ClassScope::Project(project.clone());
+    let class = CreateJudgeClass::new(scope, CLASS.parse()?, weight);
+    match engine.create_judge_class(admin, class).await {
+        Ok(class) => Ok(class.id),
+        // By another host, since we looked.
+        Err(e) if e.kind() == ErrorKind::JudgeClassNameTaken => {
+            let found = find_class(engine, admin, project).await?;
+            found.ok_or_else(|| e.into())
+        }
+        Err(e) => Err(e.into()),
+    }
+}
+
+async fn find_class(
+    engine: &Engine,
+    admin: &Principal,
+    project: &ProjectId,
+) -> Result<Option<JudgeClassId>, BoxError> {
     let filter = ClassFilter {
-        scope: Some(scope.clone()),
+        scope: Some(ClassScope::Project(project.clone())),
     };
     let mut after = None;
     loop {
         let found = engine.judge_classes(admin, &filter, &page(after)).await?;
         let mut rows = found.rows.into_iter();
         if let Some(class) = rows.find(|class| class.name.as_str() == CLASS) {
-            return Ok(class.id);
+            return Ok(Some(class.id));
         }
         after = found.next;
         if after.is_none() {
-            break;
+            return Ok(None);
         }
     }
-    let weight = Weight::new(3.0).ok_or("3 is a weight")?;
-    let class = CreateJudgeClass::new(scope, CLASS.parse()?, weight);
-    Ok(engine.create_judge_class(admin, class).await?.id)
 }
 
 /// Makes the rule, if it isn't there.
@@ -106,7 +124,22 @@ async fn rule(engine: &Engine, admin: &Principal, project: &ProjectId) -> Result
         }
     }
     let mut spec = RuleSpec::new(RULE.parse()?, RuleWhen::default());
-    spec.class = Some(class(engine, admin, project).await?);
-    engine.create_judging_rule(admin, project, spec).await?;
+    let class = class(engine, admin, project).await?;
+    // Several rules may have one name: of hosts that start at once, one makes it.
+    let once = engine.keyed(operation(&class), [0; 32]);
+    spec.class = Some(class);
+    once.create_judging_rule(admin, project, spec).await?;
     Ok(())
+}
+
+/// The operation that makes the rule that wants this class.
+fn operation(class: &JudgeClassId) -> OperationId {
+    let mut id = *b"demo: the rule before an expert ";
+    let places = (0..id.len()).cycle();
+    for (place, byte) in places.zip(class.as_str().bytes()) {
+        if let Some(of_id) = id.get_mut(place) {
+            *of_id ^= byte;
+        }
+    }
+    OperationId(id)
 }

@@ -2,6 +2,7 @@
 //! behaviour.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod archive;
 mod client;
 mod durable;
 mod environment;
@@ -11,6 +12,7 @@ mod greeting;
 #[cfg(unix)]
 mod idempotency;
 mod mount;
+mod nodes;
 mod people;
 mod process;
 mod seed;

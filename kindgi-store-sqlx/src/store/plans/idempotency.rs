@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use kindgi_core::idempotency::About;
 
 use super::*;
-use crate::store::{Tables, idempotency, operations};
+use crate::store::{Tables, clock::Moment, idempotency, operations};
 
 fn about() -> About {
     About::Run("run".parse().unwrap())
@@ -27,13 +27,13 @@ async fn assert_steps(statements: &[(Sql, &[&str])]) {
 #[tokio::test]
 async fn a_key_and_what_was_forgotten_meanwhile_are_found_by_its_id() {
     let tables = Tables::new("kindgi_");
-    let now = Timestamp::UNIX_EPOCH;
+    let moment = Moment::At(Timestamp::UNIX_EPOCH);
     let id = "INDEX kindgi_idempotency_keys_id (id=?)";
     let bars = "INDEX kindgi_idempotency_bars_id (id=?)";
     assert_steps(&[
-        (idempotency::key(&tables, "id"), &[id]),
+        (idempotency::key(&tables, "id", &moment), &[id]),
         (
-            idempotency::held(&tables, ("id", "token"), now),
+            idempotency::held(&tables, ("id", "token"), &moment),
             &[id, bars],
         ),
     ])

@@ -1,0 +1,85 @@
+//! How many rows a page of a list examines on PostgreSQL, by its own account of the store's own
+//! statements.
+
+#![cfg(feature = "postgres")]
+
+// What `benches` measures among a million judgments.
+#[allow(dead_code, reason = "the benchmark uses more of it")]
+#[path = "../../benches/src/bin/scale/lists.rs"]
+mod lists;
+#[path = "../../benches/src/bin/scale/plans.rs"]
+mod plans;
+#[allow(dead_code, reason = "the benchmark uses more of it")]
+#[path = "../../benches/src/bin/scale/seed.rs"]
+mod seed;
+
+mod postgres {
+    use kindgi_core::{model::PageSize, store::Keyset};
+    use kindgi_store_sqlx::{
+        SqlxStore,
+        sqlx::{
+            AssertSqlSafe, Executor as _,
+            postgres::{PgConnectOptions, PgPoolOptions},
+        },
+    };
+    use kindgi_test_servers::Postgres;
+
+    use crate::{
+        lists::{List, cases},
+        plans::{EXPLAINED, Log},
+        seed::Size,
+    };
+
+    /// Smaller tables are cheaper read whole, and PostgreSQL knows.
+    const SIZE: Size = Size { judgments: 60_000 };
+    /// A page far into a list; of a shorter one, its last full page.
+    const LATE: usize = 40;
+
+    /// What has no index that gives its order, and may examine what its other filters leave.
+    fn is_checked_row_by_row(list: &List) -> bool {
+        match list {
+            List::Queue(filter) => filter.closed_after.is_some() || filter.wants_any_or.is_some(),
+            List::Runs(filter) => !filter.segments.is_empty() || filter.agent_version.is_some(),
+            // So few that reading all is cheaper.
+            List::Classes(..) | List::Rules => true,
+            List::Judgments(..) => false,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_page_by_one_filter_examines_few_rows_alone_and_with_one_project() {
+        // A log of its own.
+        let server = Postgres::start_with(&[("autovacuum", "off")]);
+        let url = server.fresh_database();
+        let options: PgConnectOptions = url.parse().unwrap();
+        let options = options.options(EXPLAINED);
+        let options = options.options([("plan_cache_mode", "force_custom_plan")]);
+        let pool = PgPoolOptions::new().max_connections(1);
+        let pool = pool.connect_with(options).await.unwrap();
+        let store = SqlxStore::builder().postgres(pool.clone()).await.unwrap();
+        for step in SIZE.postgres_steps() {
+            pool.execute(AssertSqlSafe(step)).await.unwrap();
+        }
+        pool.execute("VACUUM ANALYZE").await.unwrap();
+
+        let limit = PageSize::default();
+        let bound = 4 * u64::from(limit.get());
+        let mut over = Vec::new();
+        let cases = cases(SIZE).unwrap().into_iter();
+        for case in cases.filter(|case| case.is_single && !is_checked_row_by_row(&case.list)) {
+            for page in [1, LATE] {
+                let (number, after) = case.list.place(&store, page).await.unwrap();
+                let mut log = Log::of(server.folder()).unwrap();
+                let keyset = Keyset { after, limit };
+                let shown = case.list.page(&store, &keyset).await.unwrap();
+                assert!(shown.rows > 0, "{case:?} is empty");
+                let plan = log.plan().unwrap();
+                assert!(plan.page >= shown.rows as u64, "{case:?}: {plan:?}");
+                if plan.page > bound {
+                    over.push(format!("{case:?}, page {number}: {plan:?}"));
+                }
+            }
+        }
+        assert!(over.is_empty(), "{}", over.join("\n"));
+    }
+}

@@ -12,7 +12,7 @@
 //! | feature | database |
 //! | --- | --- |
 //! | `sqlite` | SQLite, built from its bundled source; nothing to install |
-//! | `postgres` | PostgreSQL 12 or later |
+//! | `postgres` | PostgreSQL; tested with 15 |
 //!
 //! No feature is on unless asked for. MySQL and MariaDB are still to come. The feature `postgres`
 //! brings no TLS: a host that connects by it turns one of sqlx's `tls-…` features on.
@@ -64,10 +64,7 @@
 //!
 //! The store keeps them, too: it is an
 //! [`IdempotencyStore`](kindgi_core::idempotency::IdempotencyStore), whose claims are exact among
-//! all processes on the database. Deadlines are by [its clock](SqlxStoreBuilder::clock). A key's
-//! first request costs two transactions of two statements each, one more for what the answer is
-//! about; a replay one of one statement, which writes nothing. On PostgreSQL each asks the server's
-//! clock as well.
+//! all processes on the database. Deadlines are by [its clock](SqlxStoreBuilder::clock).
 //!
 //! A host calls [`purge`](kindgi_core::idempotency::IdempotencyStore::purge) now and then; it drops
 //! ended keys, and ended operations of all tenants.
@@ -75,9 +72,12 @@
 //! # What an operation costs
 //!
 //! A look-up, and a page of a list with its total, is one statement. On PostgreSQL a statement is a
-//! round trip, and recording a judgment takes six at most: begin and lock; look at all that it
-//! depends on; end the judgment that it supersedes; count the run's others, if it waits in the
-//! queue; write everything; commit.
+//! round trip, and the others have a constant number of them, whatever the data and whoever else
+//! writes. Recording a judgment takes six at most, its receipt included: begin and lock; look at all
+//! that it depends on; end the judgment that it supersedes; count the run's others, if it is in the
+//! queue; write everything; commit. An idempotency key adds one for its claim, one for the engine's
+//! look at the receipt, and four to keep the answer; a replay is four in all. Only what erases or
+//! purges many rows takes more for more of them.
 //!
 //! # What a list costs
 //!

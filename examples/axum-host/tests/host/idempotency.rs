@@ -1,7 +1,7 @@
 //! Idempotency keys on a database: shared by hosts, and good across their deaths.
 //!
-//! `KINDGI_KILL_ROUNDS` says how often the host is killed, 30 times unless set; a failed test is
-//! repeated with the `KINDGI_KILL_SEED` that it prints.
+//! `KINDGI_KILL_ROUNDS` says how often the host is killed, 30 times on SQLite and 10 on PostgreSQL
+//! unless set; a failed test is repeated with the `KINDGI_KILL_SEED` that it prints.
 #![allow(clippy::print_stdout, reason = "the seed is for who reads the failure")]
 
 use std::{
@@ -14,6 +14,7 @@ use std::{
 };
 
 use kindgi_core::{Clock as _, SystemClock};
+use kindgi_test_servers::Postgres;
 
 use crate::{
     client::{Answer, PATIENCE, try_send},
@@ -121,7 +122,16 @@ fn each_is_there_once(host: &Host, answers: &BTreeMap<String, String>) {
 #[test]
 fn two_hosts_on_one_file_do_a_write_that_both_get_at_once_a_single_time() {
     let (_folder, url) = folder();
-    let hosts = [(); 2].map(|()| Host::start(&[("DATABASE_URL", &url)]));
+    two_hosts_do_each_write_once(&url);
+}
+
+#[test]
+fn two_hosts_on_postgres_do_a_write_that_both_get_at_once_a_single_time() {
+    two_hosts_do_each_write_once(&Postgres::shared().fresh_database());
+}
+
+fn two_hosts_do_each_write_once(url: &str) {
+    let hosts = [(); 2].map(|()| Host::start(&[("DATABASE_URL", url)]));
     let mut answers = BTreeMap::new();
     let mut replays = 0;
     for n in 0..20 {
@@ -177,16 +187,26 @@ impl Known {
 
 #[test]
 fn a_host_killed_at_random_moments_did_each_keyed_write_once() {
+    let (_folder, url) = folder();
+    is_killed_on(&url, 30);
+}
+
+#[test]
+fn a_host_on_postgres_killed_at_random_moments_did_each_keyed_write_once() {
+    is_killed_on(&Postgres::shared().fresh_database(), 10);
+}
+
+/// Kills the host so many times, unless the environment says otherwise.
+fn is_killed_on(url: &str, rounds: u64) {
     let number = |name| env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
-    let rounds = number("KINDGI_KILL_ROUNDS").unwrap_or(30);
+    let rounds = number("KINDGI_KILL_ROUNDS").unwrap_or(rounds);
     let seed =
         number("KINDGI_KILL_SEED").unwrap_or(SystemClock.now().as_unix_millis().unsigned_abs());
     println!("KINDGI_KILL_SEED={seed} KINDGI_KILL_ROUNDS={rounds}");
     let (began, mut random) = (Instant::now(), seed | 1);
-    let (_folder, url) = folder();
     let known = Mutex::new(Known::default());
     for round in 0..rounds {
-        let host = Host::start(&[("DATABASE_URL", &url)]);
+        let host = Host::start(&[("DATABASE_URL", url)]);
         // Xorshift: the moment needs to be no better than that.
         random ^= random << 13;
         random ^= random >> 7;
@@ -211,7 +231,7 @@ fn a_host_killed_at_random_moments_did_each_keyed_write_once() {
     let killed = known.into_inner().unwrap();
     let cut_off = killed.unanswered.len();
     let acknowledged = killed.answers.len();
-    let host = Host::start(&[("DATABASE_URL", &url)]);
+    let host = Host::start(&[("DATABASE_URL", url)]);
     let (known, left) = (Mutex::new(killed), Mutex::new(0));
     let writes = known.lock().unwrap().writes.clone();
     thread::scope(|scope| {

@@ -81,21 +81,22 @@ pub fn a_moved_rule_keeps_its_cap(
             let made = Made::new(lab)?;
             let records = [
                 made.version("rule", 1)?,
-                made.rules(1)?,
+                made.version("rule", 2)?,
+                made.rules(2)?,
                 made.telling("run-1", "rule", true)?,
                 made.telling("run-2", "rule", true)?,
                 made.telling("run-3", "rule", false)?,
             ];
             import(lab, old, &records, records.len())?;
             let moved = export(lab, old, 2)?;
-            import(lab, new, &moved, records.len())?;
+            import_all(lab, new, &moved, 1)?;
 
-            let rule = made.rule("rule", 1)?;
+            let rule = made.rule("rule", 2)?;
             let candidates = [Candidate::from(&rule)];
             let take = |run: &str| {
                 let run = made.ended(run)?;
                 ask(lab, || {
-                    new.store.take(write(&made, 4), &run, 1, &candidates)
+                    new.store.take(write(&made, 4), &run, 2, &candidates)
                 })
             };
             let total = |state| {

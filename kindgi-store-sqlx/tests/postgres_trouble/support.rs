@@ -66,9 +66,10 @@ pub(crate) async fn open(url: &str) -> SqlxStore {
     builder().connect(url).await.unwrap()
 }
 
-/// A pool as a host has one.
+/// A pool like the store's own, which hands out connections without a look at them.
 pub(crate) async fn pool(url: &str, connections: u32) -> PgPool {
     let options = PgPoolOptions::new().max_connections(connections);
+    let options = options.test_before_acquire(false);
     options.connect(url).await.unwrap()
 }
 

@@ -1,5 +1,4 @@
 //! Moving out of a store in memory and into another, and movers that lose something.
-#![cfg(feature = "conformance")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "archive/lines.rs"]

@@ -7,6 +7,9 @@
 #[allow(dead_code, reason = "the benchmark uses more of it")]
 #[path = "../../benches/src/bin/scale/lists.rs"]
 mod lists;
+#[path = "../../benches/src/bin/scale/place.rs"]
+mod place;
+#[allow(dead_code, reason = "the benchmark uses more of it")]
 #[path = "../../benches/src/bin/scale/plans.rs"]
 mod plans;
 #[allow(dead_code, reason = "the benchmark uses more of it")]
@@ -14,12 +17,13 @@ mod plans;
 mod seed;
 
 mod postgres {
-    use kindgi_core::{model::PageSize, store::Keyset};
+    use kindgi_core::{BoxError, model::PageSize, store::Keyset};
     use kindgi_store_sqlx::{
         SqlxStore,
         sqlx::{
             AssertSqlSafe, Executor as _,
             postgres::{PgConnectOptions, PgPoolOptions},
+            query_as,
         },
     };
     use kindgi_test_servers::Postgres;
@@ -62,21 +66,27 @@ mod postgres {
         }
         pool.execute("VACUUM ANALYZE").await.unwrap();
 
+        let query = async |sql| {
+            let rows = query_as(AssertSqlSafe(sql)).fetch_all(&pool).await;
+            Ok::<Vec<(i64, String)>, BoxError>(rows?)
+        };
         let limit = PageSize::default();
         let bound = 4 * u64::from(limit.get());
         let mut over = Vec::new();
         let cases = cases(SIZE).unwrap().into_iter();
         for case in cases.filter(|case| case.is_single && !is_checked_row_by_row(&case.list)) {
             for page in [1, LATE] {
-                let (number, after) = case.list.place(&store, page).await.unwrap();
+                let place = case.list.place(page, query).await.unwrap();
                 let mut log = Log::of(server.folder()).unwrap();
+                let after = place.after;
                 let keyset = Keyset { after, limit };
                 let shown = case.list.page(&store, &keyset).await.unwrap();
-                assert!(shown.rows > 0, "{case:?} is empty");
+                assert!(shown > 0, "{case:?} is empty");
+                assert_eq!(shown, place.rows, "{case:?}");
                 let plan = log.plan().unwrap();
-                assert!(plan.page >= shown.rows as u64, "{case:?}: {plan:?}");
+                assert!(plan.page >= shown as u64, "{case:?}: {plan:?}");
                 if plan.page > bound {
-                    over.push(format!("{case:?}, page {number}: {plan:?}"));
+                    over.push(format!("{case:?}, page {}: {plan:?}", place.number));
                 }
             }
         }

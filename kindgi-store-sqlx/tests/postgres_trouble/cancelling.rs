@@ -17,7 +17,7 @@ use super::{
     },
 };
 
-/// The server has told this for every call that was answered: it is there for everybody else.
+/// What was answered is there for everybody else at once.
 async fn assert_seen(other: &PgPool, id: &str) {
     let sql = "SELECT COUNT(*) FROM kindgi_judgments WHERE id = $1";
     let count: i64 = sqlx::query_scalar(sql)

@@ -1,9 +1,10 @@
 //! Many nodes at once, each with a pool of its own.
 
 use std::{
+    collections::BTreeMap,
     num::NonZeroU16,
     sync::{
-        Arc, Barrier,
+        Arc, Barrier, Mutex,
         atomic::{AtomicI64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -14,9 +15,9 @@ use kindgi_core::{
     idempotency::{About, Begun, Claim, IdempotencyStore, KeptAnswer, Outcome, Token},
     model::{ClassScope, JudgeClass, JudgingRule, MaxOpen, Weight},
     store::{
-        Applied, Candidate, ClassAt, JudgeClassStore, JudgingQueueStore, JudgingRuleStore,
-        JudgmentStore, KnownOperation, Lifecycle, Operation, OperationId, OperationStore,
-        StoreResult, Write,
+        Applied, Candidate, ClassAt, ClassCreated, ItemMoved, JudgeClassStore, JudgingQueueStore,
+        JudgingRuleStore, JudgmentStore, KnownOperation, Lifecycle, Operation, OperationId,
+        OperationStore, Recorded, RuleAppended, StoreResult, Taken, Write,
     },
 };
 use kindgi_store_sqlx::SqlxStore;
@@ -38,6 +39,8 @@ const CALLS: usize = 500;
 struct Shared {
     now: AtomicI64,
     made: AtomicUsize,
+    /// What the calls came to, and how often.
+    came: Mutex<BTreeMap<&'static str, usize>>,
 }
 
 impl Shared {
@@ -47,6 +50,10 @@ impl Shared {
 
     fn made(&self) -> usize {
         self.made.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn came_to(&self, what: &'static str) {
+        *self.came.lock().unwrap().entry(what).or_default() += 1;
     }
 }
 
@@ -108,7 +115,11 @@ async fn any_call(store: &SqlxStore, shared: &Shared, random: &mut Random) -> St
                 id,
                 revision: at.revision,
             });
-            store.record(write, &new, Some(&copy), class).await?;
+            let recorded = store.record(write, &new, Some(&copy), class).await?;
+            if let Applied::Done(Recorded::Ok { superseded, .. }) = recorded {
+                let how = superseded.map_or("judged", |_| "judged anew");
+                shared.came_to(how);
+            }
         }
         4 => {
             let id = format!("id-{}", made.saturating_sub(random.below(100)));
@@ -124,14 +135,20 @@ async fn any_call(store: &SqlxStore, shared: &Shared, random: &mut Random) -> St
                     operation: None,
                     ..write
                 };
-                store
-                    .take(write, &run, enabled.revision, &candidates)
-                    .await?;
+                let taken = store.take(write, &run, enabled.revision, &candidates);
+                match taken.await? {
+                    Taken::Queued(_) => shared.came_to("queued"),
+                    Taken::AllSkipped => shared.came_to("skipped"),
+                    _ => {}
+                }
             }
         }
         7 => {
             let run = run.parse().unwrap();
-            store.dismiss(write, &project(), &run, &by, None).await?;
+            let moved = store.dismiss(write, &project(), &run, &by, None).await?;
+            if matches!(moved, Applied::Done(ItemMoved::Ok(_))) {
+                shared.came_to("dismissed");
+            }
         }
         8 => {
             let run = run.parse().unwrap();
@@ -146,12 +163,17 @@ async fn any_call(store: &SqlxStore, shared: &Shared, random: &mut Random) -> St
                 Some(latest) => capped(&id, latest.version + 1, now),
                 None => capped(&format!("rule-of-{made}"), 1, now),
             };
-            store.append_rule_version(write, &next, None).await?;
+            let appended = store.append_rule_version(write, &next, None).await?;
+            if next.version > 1 && matches!(appended, Applied::Done(RuleAppended::Ok(_))) {
+                shared.came_to("rule changed");
+            }
         }
         10 => {
             let id = format!("class-{made}");
             let class = class(&id, random.below(5), now);
-            store.create_class(write, &class).await?;
+            if let Applied::Done(ClassCreated::Ok(_)) = store.create_class(write, &class).await? {
+                shared.came_to("class made");
+            }
         }
         11 => {
             let id = format!("class-{}", random.below(made + 1)).parse().unwrap();
@@ -174,7 +196,10 @@ async fn any_call(store: &SqlxStore, shared: &Shared, random: &mut Random) -> St
             }
             _ => {
                 let before = at(now.as_unix_millis() - 400);
-                Lifecycle::purge(store, write, before, None, limit).await?;
+                let purged = Lifecycle::purge(store, write, before, None, limit).await?;
+                if purged.removed > 0 {
+                    shared.came_to("purged");
+                }
             }
         },
         13..15 => keyed(store, random).await?,
@@ -262,18 +287,18 @@ fn eight_nodes_that_do_everything_at_once_see_no_error_and_keep_every_invariant(
     }
     runtime.block_on(until_idle(&url));
     assert_whole(&url);
-    for (what, from) in [
-        ("judgment", "judgments WHERE superseded_by IS NOT NULL"),
-        ("open item", "queue_items WHERE state = 'open'"),
-        ("skipped run", "tellings WHERE skipped = 1"),
-        ("rule", "rule_versions WHERE version > 2"),
-        ("class", "classes WHERE unregistered_at IS NULL"),
-        ("purge", "purges"),
-        ("erased run", "runs WHERE erased = 1"),
-        ("operation", "operations"),
+    let came = shared.came.lock().unwrap();
+    for what in [
+        "judged",
+        "judged anew",
+        "queued",
+        "skipped",
+        "dismissed",
+        "rule changed",
+        "class made",
+        "purged",
     ] {
-        let rows = cell(&url, &format!("SELECT COUNT(*) FROM kindgi_{from}"));
-        assert_ne!(rows, "0", "the calls came to no {what}");
+        assert!(came.contains_key(what), "no call came to: {what}: {came:?}");
     }
     let open = "SELECT COALESCE(MAX(open_items), 0) <= 5 FROM kindgi_rules";
     assert_eq!(cell(&url, open), "t", "a cap is exceeded");

@@ -57,7 +57,7 @@ impl SqlxStoreBuilder {
 
     /// The schema that the store's tables are in, which is created where it isn't there. Unless
     /// said, they are where the connection creates tables by itself: the first schema of its
-    /// `search_path`, which must then be the same for all connections. 1 to 32 of `a-z`, `0-9` and
+    /// `search_path`, as it is when the store is opened. 1 to 32 of `a-z`, `0-9` and
     /// `_`, the first not a digit. PostgreSQL only: SQLite has no schemas, and refuses one.
     #[cfg(feature = "postgres")]
     pub fn schema(mut self, schema: impl Into<String>) -> Self {
@@ -147,15 +147,22 @@ impl SqlxStoreBuilder {
     #[cfg(feature = "postgres")]
     pub async fn postgres(self, pool: sqlx::PgPool) -> Result<SqlxStore, OpenError> {
         let prefix = name("table prefix", &self.prefix)?;
-        let schema = self.schema.as_deref();
-        let schema = schema.map(|schema| name("schema", schema)).transpose()?;
-        let place = match schema {
-            Some(schema) => format!("\"{schema}\".{prefix}"),
-            None => prefix.to_owned(),
+        let schema = match self.schema.as_deref() {
+            Some(schema) => name("schema", schema)?.to_owned(),
+            None => crate::drivers::postgres::current_schema(&pool).await?,
         };
+        let place = quoted_place(Some(&schema), prefix);
         let durability = self.durability;
         let database = crate::drivers::postgres::PostgresDatabase::new(pool, durability, &place);
-        SqlxStore::open(database, prefix, schema, self.clock).await
+        SqlxStore::open(database, prefix, Some(&schema), self.clock).await
+    }
+}
+
+/// What the names of tables begin with in statements.
+pub(crate) fn quoted_place(schema: Option<&str>, prefix: &str) -> String {
+    match schema {
+        Some(schema) => format!("\"{}\".{prefix}", schema.replace('"', "\"\"")),
+        None => prefix.to_owned(),
     }
 }
 

@@ -11,6 +11,9 @@ pub(crate) struct Dialect {
     /// What the database's clock shows, in milliseconds since the Unix epoch, as an expression. None
     /// where its clock is the process's own.
     pub(crate) now: Option<&'static str>,
+    /// The statement that says whether a table is there, where to create one if it isn't asks for a
+    /// right that a user of it may not have.
+    pub(crate) has_table: Option<&'static str>,
     /// The migrations, oldest first, with `{}` for the table prefix.
     pub(crate) migrations: &'static [Migration],
 }

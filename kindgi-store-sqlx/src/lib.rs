@@ -32,9 +32,14 @@
 //!
 //! On PostgreSQL the writes of one tenant are one after another, on all nodes; those of several
 //! tenants, and those of idempotency keys, are beside each other. A write first takes the tenant's
-//! advisory lock, for which it waits up to 10 s, and then looks: so it never meets a deadlock with
-//! another of this crate's. If one is met all the same, with a statement of somebody else's, the
-//! write is done again, a few times.
+//! advisory lock, for which it waits up to 10 s, and then looks. If it meets a deadlock all the same,
+//! with a purge of keys or a statement of somebody else's, it is done again, a few times. Writes that
+//! wait for another node's hold a connection each, one for each tenant.
+//!
+//! The first to start with newer code brings the schema up to date; others that start wait for it.
+//! Building an index keeps writes waiting meanwhile, 20 s for each million judgments or so, and those
+//! that wait for more than 10 s are busy. On SQLite a process that starts then is refused as busy.
+//! Code that is older than the schema doesn't open it.
 //!
 //! # Trouble with the server
 //!

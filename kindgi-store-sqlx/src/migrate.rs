@@ -2,6 +2,7 @@
 //! with our prefix alone. A host's own tables and migrations are not touched.
 
 use crate::{
+    dialect::Dialect,
     drivers::{Connection, Database},
     error::{DbError, OpenError},
     lock::Lock,
@@ -23,7 +24,7 @@ pub(crate) async fn migrate(
             if let Some(schema) = schema {
                 enter(connection, &schema).await?;
             }
-            apply(connection, dialect.migrations, &prefix).await
+            apply(connection, dialect, &prefix).await
         })
     });
     match applied.await? {
@@ -49,6 +50,7 @@ async fn enter(connection: &mut dyn Connection, schema: &str) -> Result<(), DbEr
         let create = format!("CREATE SCHEMA \"{schema}\"");
         connection.execute(&Sql::new(create)).await?;
     }
+    let schema = schema.replace('"', "\"\"");
     let enter = format!("SET LOCAL search_path TO \"{schema}\"");
     connection.execute(&Sql::new(enter)).await?;
     Ok(())
@@ -56,14 +58,22 @@ async fn enter(connection: &mut dyn Connection, schema: &str) -> Result<(), DbEr
 
 async fn apply(
     connection: &mut dyn Connection,
-    migrations: &[crate::dialect::Migration],
+    dialect: &Dialect,
     prefix: &str,
 ) -> Result<Applied, DbError> {
-    let create =
-        "CREATE TABLE IF NOT EXISTS {}schema (version BIGINT NOT NULL, name TEXT NOT NULL)";
-    connection
-        .execute(&Sql::new(create.replace("{}", prefix)))
-        .await?;
+    let is_there = match dialect.has_table {
+        Some(has_table) => {
+            let has_table = Sql::new(has_table).bind(format!("{prefix}schema"));
+            connection.fetch_first(&has_table).await?.is_some()
+        }
+        None => false,
+    };
+    if !is_there {
+        let create =
+            "CREATE TABLE IF NOT EXISTS {}schema (version BIGINT NOT NULL, name TEXT NOT NULL)";
+        let create = Sql::new(create.replace("{}", prefix));
+        connection.execute(&create).await?;
+    }
     let newest = "SELECT MAX(version) FROM {}schema".replace("{}", prefix);
     let version = match connection.fetch_first(&Sql::new(newest)).await? {
         Some(mut row) => row.opt_int()?.unwrap_or(0),
@@ -71,7 +81,7 @@ async fn apply(
     };
     let Some(missing) = usize::try_from(version)
         .ok()
-        .and_then(|n| migrations.get(n..))
+        .and_then(|n| dialect.migrations.get(n..))
     else {
         return Ok(Applied::Newer(version));
     };

@@ -29,11 +29,16 @@ pub(crate) trait Database: Send + Sync + 'static {
     /// undone.
     fn write(&self, lock: Lock, work: Box<dyn Work>);
 
-    /// Runs a statement that writes by itself, whatever else is written meanwhile, and that may be run
-    /// twice; gives how many rows it touched. `None` if it must be done by [`write`](Self::write).
-    async fn alone(&self, sql: &Sql) -> Option<Result<u64, DbError>> {
-        let _ = sql;
+    /// What a statement is to be made of that writes by itself, outside of any transaction of ours;
+    /// `None` if none may, since writes stand in line.
+    fn alone(&self) -> Option<Alone> {
         None
+    }
+
+    /// Runs such a statement, which may be run twice; gives how many rows it touched.
+    async fn run_alone(&self, sql: &Sql) -> Result<u64, DbError> {
+        let _ = sql;
+        Err(DbError::other("no statement writes by itself here"))
     }
 
     /// Does what it can that nothing of what was overwritten stays on disk.
@@ -41,6 +46,14 @@ pub(crate) trait Database: Send + Sync + 'static {
 
     /// Ends all connections, once what they do is done.
     async fn close(&self);
+}
+
+/// What a statement that writes by itself is made of: `WITH … INSERT … SELECT … FROM …`.
+pub(crate) struct Alone {
+    /// Its beginning, which makes the settings that a transaction of ours would.
+    pub(crate) with: String,
+    /// What it selects from, one row.
+    pub(crate) from: &'static str,
 }
 
 /// A connection inside a transaction.

@@ -13,9 +13,12 @@ use sqlx::{
         types::Oid,
     },
 };
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::timeout,
+};
 
-use super::{Connection, Database};
+use super::{Alone, Connection, Database};
 use crate::{
     builder::Durability,
     dialect::{Dialect, Migration},
@@ -41,6 +44,9 @@ pub(crate) static DIALECT: Dialect = Dialect {
     // Its planner knows how many rows a value has.
     unindexed: "",
     now: Some("CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)"),
+    has_table: Some(
+        "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = ?",
+    ),
     migrations: &[
         Migration {
             name: "0001_judgments",
@@ -59,12 +65,8 @@ pub(crate) static DIALECT: Dialect = Dialect {
             sql: include_str!("../../migrations/postgres/0004_idempotency.sql"),
         },
         Migration {
-            name: "0005_queue_states",
-            sql: include_str!("../../migrations/postgres/0005_queue_states.sql"),
-        },
-        Migration {
-            name: "0006_judgments_of_project",
-            sql: include_str!("../../migrations/postgres/0006_judgments_of_project.sql"),
+            name: "0005_judgments_of_project",
+            sql: include_str!("../../migrations/postgres/0005_judgments_of_project.sql"),
         },
     ],
 };
@@ -100,6 +102,15 @@ pub(crate) async fn connect(url: &str) -> Result<PgPool, OpenError> {
         // A round trip more. What finds its connection gone takes the next one.
         .test_before_acquire(false);
     Ok(pool.connect_with(options).await.map_err(error)?)
+}
+
+/// Where connections create tables by themselves.
+pub(crate) async fn current_schema(pool: &PgPool) -> Result<String, OpenError> {
+    let schema = sqlx::query_scalar::<_, Option<String>>("SELECT current_schema()");
+    let schema = schema.fetch_one(pool).await.map_err(error)?;
+    schema.ok_or_else(|| {
+        OpenError::config("no schema of the connection's search_path is there: name one")
+    })
 }
 
 impl PostgresDatabase {
@@ -143,12 +154,35 @@ impl Database for PostgresDatabase {
         self.lines.push(lock, work, Arc::clone(&self.writer));
     }
 
-    async fn alone(&self, sql: &Sql) -> Option<Result<u64, DbError>> {
-        match query(sql).execute(&self.pool).await.map_err(error) {
-            Ok(done) => Some(Ok(done.rows_affected())),
-            Err(DbError::Busy(e)) => Some(Err(DbError::Busy(e))),
-            // What else stands in its way, a transaction of ours may get past.
-            Err(_) => None,
+    fn alone(&self) -> Option<Alone> {
+        let millis = LOCK_TIMEOUT.as_millis();
+        let synchronous = match self.writer.durability {
+            Durability::Full => {
+                "CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' \
+                 ELSE current_setting('synchronous_commit') END"
+            }
+            Durability::MayLoseLastWritesOnPowerLoss | Durability::MayCorruptOnPowerLoss => "'off'",
+        };
+        Some(Alone {
+            with: format!(
+                "WITH settings AS MATERIALIZED (SELECT set_config('lock_timeout', '{millis}', true), \
+                 set_config('synchronous_commit', {synchronous}, true))"
+            ),
+            from: "settings",
+        })
+    }
+
+    async fn run_alone(&self, sql: &Sql) -> Result<u64, DbError> {
+        let _turn = self.writer.turn().await?;
+        let (mut conflicts, mut gone) = (TRIES, tries(&self.pool));
+        loop {
+            let done = query(sql).execute(&self.pool).await.map_err(error);
+            let left = match done {
+                Err(DbError::Conflict(_)) if conflicts > 1 => &mut conflicts,
+                Err(DbError::Gone(_)) if gone > 1 => &mut gone,
+                done => return Ok(done?.rows_affected()),
+            };
+            *left -= 1;
         }
     }
 
@@ -177,13 +211,17 @@ impl CommitOne for Writer {
 }
 
 impl Writer {
-    /// Does the work in one transaction; again, where that can help.
-    async fn transact(&self, lock: &Lock, work: &mut dyn Work) -> Result<(), DbError> {
-        // As long as for a connection.
+    /// Waits for a turn to write, as long as for a connection.
+    async fn turn(&self) -> Result<SemaphorePermit<'_>, DbError> {
         let patience = self.pool.options().get_acquire_timeout();
         let turn = timeout(patience, self.turns.acquire()).await;
         let turn = turn.map_err(|_| DbError::Busy("no connection is free to write".into()))?;
-        let _turn = turn.map_err(DbError::other)?;
+        turn.map_err(DbError::other)
+    }
+
+    /// Does the work in one transaction; again, where that can help.
+    async fn transact(&self, lock: &Lock, work: &mut dyn Work) -> Result<(), DbError> {
+        let _turn = self.turn().await?;
         let (mut conflicts, mut gone) = (TRIES, tries(&self.pool));
         loop {
             let left = match self.attempt(lock, work).await {
@@ -210,10 +248,14 @@ impl Writer {
     /// What a transaction begins with, in one round trip: each statement after the locks sees what
     /// those who held them before have committed.
     fn begin(&self, lock: &Lock) -> String {
-        let mut sql = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = {}; ",
-            LOCK_TIMEOUT.as_millis()
-        );
+        let mut sql = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ".to_owned();
+        if *lock == Lock::Schema {
+            // Another node may be building an index for minutes.
+            sql.push_str("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; ");
+        } else {
+            let millis = LOCK_TIMEOUT.as_millis();
+            sql.push_str(&format!("SET LOCAL lock_timeout = {millis}; "));
+        }
         sql.push_str(match self.durability {
             Durability::Full => {
                 "SELECT set_config('synchronous_commit', 'on', true) \
@@ -276,25 +318,40 @@ impl Connection for Transaction<'_> {
     }
 
     async fn together(&mut self, all: &[Sql]) -> Result<(), DbError> {
-        let Some((last, others)) = all.split_last() else {
-            return Ok(());
-        };
-        if others.is_empty() {
-            self.execute(last).await?;
-            return Ok(());
+        let mut rest = all;
+        while !rest.is_empty() {
+            let mut arguments = 0;
+            let fits = rest.iter().take(TOGETHER).take_while(|sql| {
+                arguments += sql.args.len();
+                arguments <= MAX_ARGUMENTS
+            });
+            let (some, others) = rest.split_at(fits.count().max(1));
+            self.execute(&fused(some)).await?;
+            rest = others;
         }
-        let mut sql = Sql::new("WITH ");
-        for (number, one) in others.iter().enumerate() {
-            let comma = if number == 0 { "" } else { ", " };
-            sql = sql
-                .push(&format!("{comma}s{number} AS ({})", one.text))
-                .bind_all(one.args.iter().cloned());
-        }
-        let sql = sql.push(" ").push(&last.text);
-        let sql = sql.bind_all(last.args.iter().cloned());
-        self.execute(&sql).await?;
         Ok(())
     }
+}
+
+/// How many statements are made one at most: the database's work on such a one grows faster than
+/// with their number.
+const TOGETHER: usize = 100;
+/// How many arguments a statement takes at most.
+const MAX_ARGUMENTS: usize = 65_535;
+
+/// One statement that does what all do, none seeing another's effect.
+fn fused(all: &[Sql]) -> Sql {
+    let Some((last, others)) = all.split_last() else {
+        return Sql::default();
+    };
+    let mut sql = Sql::default();
+    for (number, one) in others.iter().enumerate() {
+        let before = if number == 0 { "WITH" } else { "," };
+        sql = sql
+            .push(&format!("{before} s{number} AS ({}) ", one.text))
+            .bind_all(one.args.iter().cloned());
+    }
+    sql.push(&last.text).bind_all(last.args.iter().cloned())
 }
 
 /// The statement with its arguments numbered: `$1` for the first `?`, and so on.

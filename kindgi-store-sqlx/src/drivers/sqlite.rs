@@ -40,6 +40,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
     unindexed: "+",
     // All processes on a file share a machine.
     now: None,
+    has_table: None,
     migrations: &[
         Migration {
             name: "0001_judgments",
@@ -58,12 +59,8 @@ pub(crate) static DIALECT: Dialect = Dialect {
             sql: include_str!("../../migrations/sqlite/0004_idempotency.sql"),
         },
         Migration {
-            name: "0005_queue_states",
-            sql: include_str!("../../migrations/sqlite/0005_queue_states.sql"),
-        },
-        Migration {
-            name: "0006_judgments_of_project",
-            sql: include_str!("../../migrations/sqlite/0006_judgments_of_project.sql"),
+            name: "0005_judgments_of_project",
+            sql: include_str!("../../migrations/sqlite/0005_judgments_of_project.sql"),
         },
     ],
 };

@@ -26,7 +26,7 @@ use super::{
     marks,
 };
 use crate::{
-    drivers::Connection,
+    drivers::{Alone, Connection},
     error::DbError,
     lock::Lock,
     sql::{self, Cell, Row, Sql},
@@ -44,11 +44,11 @@ impl IdempotencyStore for SqlxStore {
         };
         // A key is free, as a rule; then nothing else need be looked at. One that isn't, or is, by
         // an answer that was lost on the way, is looked at below.
-        let free = steps.claimed(&request, " ON CONFLICT (id) DO NOTHING");
-        if let Some(claimed) = self.database.alone(&free).await
-            && claimed? > 0
-        {
-            return Ok(Begun::Run);
+        if let Some(alone) = self.database.alone() {
+            let free = steps.claimed(&request, Some(&alone));
+            if self.database.run_alone(&free).await? > 0 {
+                return Ok(Begun::Run);
+            }
         }
         let begun = self.write(steps.lock(), move |connection| {
             Box::pin(async move { steps.begin(connection, &request).await })
@@ -58,10 +58,6 @@ impl IdempotencyStore for SqlxStore {
 
     async fn renew(&self, key: &OperationId, token: &Token, hold: Duration) -> StoreResult<bool> {
         let (steps, token) = (KeySteps::new(self, key), hex(&token.0));
-        let alone = self.database.alone(&steps.renewed(&token, hold)).await;
-        if let Some(renewed) = alone {
-            return Ok(renewed? > 0);
-        }
         let renewed = self.write(steps.lock(), move |connection| {
             Box::pin(async move {
                 let renewed = steps.renewed(&token, hold);
@@ -100,7 +96,7 @@ impl IdempotencyStore for SqlxStore {
     }
 
     async fn forget(&self, tenant: &TenantId, about: &About) -> StoreResult<()> {
-        let (tables, clock) = (Arc::clone(&self.tables), self.clock.clone());
+        let tables = Arc::clone(&self.tables);
         let (tenant, about) = (tenant.as_str().to_owned(), about.clone());
         let forgotten = self.write(Lock::Keys, move |connection| {
             Box::pin(async move {
@@ -109,8 +105,7 @@ impl IdempotencyStore for SqlxStore {
                 let told = told.map(|mut row| row.text().map(Cell::from));
                 let told = told.collect::<Result<Vec<_>, _>>()?;
                 remove_keys(connection, &tables, &told).await?;
-                let now = clock.now(connection).await?;
-                let bars = bars_of(&tables, &tenant, &about, now);
+                let bars = bars_of(&tables, &tenant, &about);
                 connection.execute(&bars).await
             })
         });
@@ -163,19 +158,26 @@ impl KeySteps {
         Lock::Key(self.id.clone())
     }
 
-    /// The statement that claims a free key; `and` is what it ends with.
-    fn claimed(&self, request: &Request, and: &str) -> Sql {
+    /// The statement that claims a key if it is free, also of whoever claims it at once; by itself, if
+    /// what such a statement is from is given.
+    fn claimed(&self, request: &Request, alone: Option<&Alone>) -> Sql {
         let table = &self.tables.idempotency_keys;
-        let insert = Sql::new(format!(
-            "INSERT INTO {table} (id, tenant, body, token, ends_at) VALUES (?, ?, ?, ?, "
-        ));
-        let insert = insert
+        let insert = format!("INSERT INTO {table} (id, tenant, body, token, ends_at) ");
+        let later = self.clock.moment().later(request.hold);
+        let values = Sql::new("?, ?, ?, ?, ")
             .bind(&*self.id)
             .bind(&*request.tenant)
             .bind(&*request.body)
-            .bind(&*request.token);
-        let insert = insert.push_sql(self.clock.moment().later(request.hold));
-        insert.push(")").push(and)
+            .bind(&*request.token)
+            .push_sql(later);
+        let sql = match alone {
+            None => Sql::new(insert).push("VALUES (").push_sql(values).push(")"),
+            Some(Alone { with, from }) => {
+                let sql = Sql::new(format!("{with} {insert}SELECT ")).push_sql(values);
+                sql.push(&format!(" FROM {from}"))
+            }
+        };
+        sql.push(" ON CONFLICT (id) DO NOTHING")
     }
 
     async fn begin(
@@ -195,8 +197,11 @@ impl KeySteps {
             let ended = Cell::from(&*self.id);
             remove_keys(connection, &self.tables, &[ended]).await?;
         }
-        connection.execute(&self.claimed(request, "")).await?;
-        Ok(Begun::Run)
+        match connection.execute(&self.claimed(request, None)).await? {
+            // Claimed by somebody's statement by itself since the look.
+            0 => Err(DbError::Conflict("the key was claimed meanwhile".into())),
+            _ => Ok(Begun::Run),
+        }
     }
 
     /// A claim of a key that is held or answered.
@@ -404,8 +409,9 @@ pub(super) fn told_of(tables: &Tables, tenant: &str, about: &About) -> Sql {
     sql.bind(tenant).bind(kind).bind(thing)
 }
 
-/// The statement that bars a tenant's requests in flight from keeping an answer about a thing.
-pub(super) fn bars_of(tables: &Tables, tenant: &str, about: &About, now: Timestamp) -> Sql {
+/// The statement that bars a tenant's requests in flight from keeping an answer about a thing, also
+/// those whose holds have ended: it is the order of the steps that counts, not the clock.
+pub(super) fn bars_of(tables: &Tables, tenant: &str, about: &About) -> Sql {
     let (kind, thing) = named(about);
     let Tables {
         idempotency_keys: keys,
@@ -414,11 +420,11 @@ pub(super) fn bars_of(tables: &Tables, tenant: &str, about: &About, now: Timesta
     } = tables;
     let sql = Sql::new(format!(
         "INSERT INTO {bars} (id, kind, thing) SELECT k.id, ?, ? FROM {keys} k \
-         WHERE k.tenant = ? AND k.token IS NOT NULL AND k.ends_at > ? AND NOT EXISTS \
+         WHERE k.tenant = ? AND k.token IS NOT NULL AND NOT EXISTS \
          (SELECT 1 FROM {bars} b WHERE b.id = k.id AND b.kind = ? AND b.thing = ?)"
     ));
     let sql = sql.bind(kind).bind(thing).bind(tenant);
-    sql.bind(now.as_unix_millis()).bind(kind).bind(thing)
+    sql.bind(kind).bind(thing)
 }
 
 /// The statement of keys that have ended.

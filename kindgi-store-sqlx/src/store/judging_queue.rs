@@ -163,7 +163,6 @@ impl Steps {
         }
         let live = self.live_of(connection, run.id.as_str()).await?;
         let item = queued(run, taken_by, &live, self.now);
-        connection.execute(&self.counting(&item)).await?;
         all.extend(self.added_item(&item));
         connection.together(&all).await?;
         Ok(Taken::Queued(Box::new(item)))

@@ -31,7 +31,7 @@ use kindgi_core::{
 
 use self::clock::StoreClock;
 use crate::{
-    builder::SqlxStoreBuilder,
+    builder::{SqlxStoreBuilder, quoted_place},
     dialect::Dialect,
     drivers::{Connection, Database},
     error::{DbError, OpenError},
@@ -82,10 +82,7 @@ impl SqlxStore {
             (None, Some(expression)) => StoreClock::Database(expression),
             (None, None) => StoreClock::Given(Arc::new(SystemClock)),
         };
-        let place = match schema {
-            Some(schema) => format!("\"{schema}\".{prefix}"),
-            None => prefix.to_owned(),
-        };
+        let place = quoted_place(schema, prefix);
         Ok(Self {
             database: Arc::new(database),
             tables: Arc::new(Tables::new(&place)),

@@ -64,8 +64,7 @@ impl Steps {
         connection.together(&self.moved_item(&item, &next)).await
     }
 
-    /// The statements that store a new item, to run together, once its project's are
-    /// [counted](Self::counting).
+    /// The statements that store a new item, to run together.
     pub(super) fn added_item(&self, item: &QueueItem) -> Vec<Sql> {
         let table = &self.tables.queue_items;
         let cells = item_cells(item);
@@ -106,20 +105,6 @@ impl Steps {
         all
     }
 
-    /// The statement that begins to count a project's items, in every state.
-    pub(super) fn counting(&self, item: &QueueItem) -> Sql {
-        let table = &self.tables.queue_counts;
-        let values = vec!["(?, ?, ?, 0)"; ItemState::ALL.len()].join(", ");
-        let insert = Sql::new(format!(
-            "INSERT INTO {table} (tenant, project, state, items) VALUES {values} \
-             ON CONFLICT (tenant, project, state) DO NOTHING"
-        ));
-        ItemState::ALL.iter().fold(insert, |insert, state| {
-            let insert = insert.bind(&*self.tenant).bind(item.project.as_str());
-            insert.bind(state.as_str())
-        })
-    }
-
     /// The statements that count an item out of a state and into another, and what is open for each
     /// rule that took it.
     pub(super) fn counted(
@@ -129,23 +114,29 @@ impl Steps {
         to: Option<ItemState>,
     ) -> Vec<Sql> {
         let table = &self.tables.queue_counts;
-        let moves = from.map(|from| (from, -1)).into_iter();
-        let moves: Vec<_> = moves.chain(to.map(|to| (to, 1))).collect();
-        let cases = vec!["WHEN ? THEN ?"; moves.len()].join(" ");
-        let mut update = Sql::new(format!(
-            "UPDATE {table} SET items = items + CASE state {cases} ELSE 0 END \
-             WHERE tenant = ? AND project = ? AND state IN ({})",
-            marks(moves.len())
-        ));
-        for (state, by) in &moves {
-            update = update.bind(state.as_str()).bind(*by);
-        }
-        let update = update.bind(&*self.tenant).bind(item.project.as_str());
-        let states = moves.iter().map(|(state, _)| Cell::from(state.as_str()));
-        let mut all = vec![update.bind_all(states)];
-        let open = moves.iter().find(|(state, _)| *state == ItemState::Open);
-        if let Some((_, by)) = open {
-            all.extend(self.counted_open(&item.taken_by, *by));
+        let of = |sql: Sql, state: ItemState| {
+            let sql = sql.bind(&*self.tenant).bind(item.project.as_str());
+            sql.bind(state.as_str())
+        };
+        let out = from.map(|state| {
+            let update = Sql::new(format!(
+                "UPDATE {table} SET items = items - 1 \
+                 WHERE tenant = ? AND project = ? AND state = ?"
+            ));
+            of(update, state)
+        });
+        let into = to.map(|state| {
+            let upsert = Sql::new(format!(
+                "INSERT INTO {table} (tenant, project, state, items) VALUES (?, ?, ?, 1) \
+                 ON CONFLICT (tenant, project, state) DO UPDATE SET items = {table}.items + 1"
+            ));
+            of(upsert, state)
+        });
+        let mut all: Vec<_> = out.into_iter().chain(into).collect();
+        for (state, by) in [(from, -1), (to, 1)] {
+            if state == Some(ItemState::Open) {
+                all.extend(self.counted_open(&item.taken_by, by));
+            }
         }
         all
     }

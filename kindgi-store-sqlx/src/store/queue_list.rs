@@ -131,19 +131,22 @@ impl List<'_> {
     pub(super) fn page(&self, keyset: &Keyset) -> Sql {
         let by = By::of(self.filter);
         let sql = self.matching(&columns_of("q", ITEM), by, true, false);
-        let at = self.added_at(by);
+        let at = Self::added_at(by);
         let run = match by.is_of_tellings() {
             true => "t.run".to_owned(),
             false => format!("{}q.run", self.unindexed(by == By::Closed)),
         };
-        oldest_first(sql, (&at, &run), keyset)
+        oldest_first(sql, (at, &run), keyset)
     }
 
     /// When an item was added, as what is looked at says it.
-    fn added_at(&self, by: By) -> String {
-        match by.is_of_tellings() {
-            true => "t.told_at".to_owned(),
-            false => format!("{}q.added_at", self.unindexed(by == By::Closed)),
+    fn added_at(by: By) -> &'static str {
+        match by {
+            By::Rule | By::Wants => "t.told_at",
+            // A plus hides a number from PostgreSQL's indexes, too: it would walk through the list
+            // for the few that closed since.
+            By::Closed => "+q.added_at",
+            By::Agent | By::State | By::All => "q.added_at",
         }
     }
 
@@ -189,29 +192,41 @@ impl List<'_> {
         let agent = f.agent.as_ref().map(|agent| agent.as_str());
         sql = sql.and_is(&column("agent", By::Agent), agent);
         sql = since(sql, &column("closed_at", By::Closed), f.closed_after);
-        sql = since(sql, &self.added_at(by), f.added_after);
+        sql = since(sql, Self::added_at(by), f.added_after);
         self.of_tellings(sql, by, main, counted)
     }
 
     /// What other rows of the run's tellings must say.
     fn of_tellings(&self, mut sql: Sql, by: By, main: &str, counted: bool) -> Sql {
         let f = self.filter;
-        let told = format!(
-            "EXISTS (SELECT 1 FROM {} o WHERE {} AND ",
-            self.tables.tellings,
-            of_run(self.dialect, "o", main),
-        );
-        // For the run's own rows there is a better index than that of what is wanted.
-        let wants = "COALESCE(o.wants, '')";
+        let tellings = &self.tables.tellings;
+        let of_run = of_run(self.dialect, "o", main);
+        let unindexed = self.dialect.unindexed;
+        let told = |what: &str| match counted {
+            // All that say so may be found at once: the project leads to their index.
+            true => format!(
+                "EXISTS (SELECT 1 FROM {tellings} o WHERE {of_run} \
+                 AND {unindexed}o.project = {main}.project AND {what})"
+            ),
+            // Of few runs, so run by run: PostgreSQL would read the whole table for it beforehand,
+            // but not with an offset.
+            false => format!(
+                "EXISTS (SELECT 1 FROM {tellings} o WHERE {of_run} AND {what} LIMIT 1 OFFSET 0)"
+            ),
+        };
+        // For the run's own rows there is a better index than that of what is wanted, which a plus
+        // doesn't hide: a NULL is told from it.
+        let wants = match counted && unindexed.is_empty() {
+            true => "o.wants",
+            false => "COALESCE(o.wants, '')",
+        };
         if let Some(rule) = f.rule.as_ref().filter(|_| by != By::Rule) {
-            sql = sql
-                .push(&format!(" AND {told}o.rule = ? AND o.skipped = 0)"))
-                .bind(rule.as_str());
+            let told = told("o.rule = ? AND o.skipped = 0");
+            sql = sql.push(&format!(" AND {told}")).bind(rule.as_str());
         }
         if let Some(class) = f.wants.as_ref().filter(|_| by != By::Wants) {
-            sql = sql
-                .push(&format!(" AND {told}{wants} = ?)"))
-                .bind(class.as_str());
+            let told = told(&format!("{wants} = ?"));
+            sql = sql.push(&format!(" AND {told}")).bind(class.as_str());
         }
         if let Some(classes) = &f.wants_any_or {
             sql = sql.push(" AND (q.wants_any = 1");
@@ -219,7 +234,6 @@ impl List<'_> {
                 let which = marks(classes.len());
                 if counted {
                     // All that want one of them are found at once, not item by item.
-                    let tellings = &self.tables.tellings;
                     let any = format!(
                         " OR q.run IN (SELECT o.run FROM {tellings} o \
                          WHERE o.tenant = ? AND o.project = ? AND o.wants IN ({which}))"
@@ -227,7 +241,8 @@ impl List<'_> {
                     sql = sql.push(&any).bind(self.tenant.as_str());
                     sql = sql.bind(self.project.as_str());
                 } else {
-                    sql = sql.push(&format!(" OR {told}{wants} IN ({which}))"));
+                    let told = told(&format!("{wants} IN ({which})"));
+                    sql = sql.push(&format!(" OR {told}"));
                 }
                 let classes = classes.iter().map(JudgeClassId::as_str);
                 sql = sql.bind_all(classes.map(Cell::from));

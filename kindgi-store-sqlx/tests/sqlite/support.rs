@@ -64,7 +64,7 @@ pub(crate) fn holds_secret(folder: &Folder) -> bool {
 }
 
 /// How many steps the schema has.
-pub(crate) const STEPS: i64 = 6;
+pub(crate) const STEPS: i64 = 5;
 
 /// Nobody pulls the plug, unless a test says so.
 pub(crate) fn builder() -> SqlxStoreBuilder {

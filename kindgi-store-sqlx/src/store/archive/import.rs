@@ -24,7 +24,7 @@ use crate::{
     lock::Lock,
     sql::{self, Cell, Sql},
     store::{
-        CHUNK, Steps, Tables,
+        CHUNK, Tables,
         codec::{
             CLASS, COPY, JUDGMENT, RULE_VERSION, class_cells, copy_cells, hex, judgment_cells,
             live_key, live_name, parse,
@@ -472,8 +472,6 @@ impl<'r> Rules<'r> {
 /// What items count for: by project and state, and by rule where they are open.
 #[derive(Default)]
 struct Counts<'r> {
-    /// An item of each project.
-    projects: BTreeMap<(&'r str, &'r str), &'r QueueItem>,
     states: BTreeMap<(&'r str, &'r str, ItemState), i64>,
     open: BTreeMap<(&'r str, &'r str), i64>,
 }
@@ -481,7 +479,6 @@ struct Counts<'r> {
 impl<'r> Counts<'r> {
     fn add(&mut self, tenant: &'r str, item: &'r QueueItem) {
         let project = item.project.as_str();
-        self.projects.insert((tenant, project), item);
         let state = self.states.entry((tenant, project, item.state));
         *state.or_default() += 1;
         if item.state == ItemState::Open {
@@ -497,24 +494,16 @@ impl<'r> Counts<'r> {
         connection: &mut dyn Connection,
         tables: &Arc<Tables>,
     ) -> Result<(), DbError> {
-        for ((tenant, _), item) in self.projects {
-            let steps = Steps {
-                tables: Arc::clone(tables),
-                tenant: tenant.to_owned(),
-                // No step of these asks for the time.
-                now: Timestamp::UNIX_EPOCH,
-                operation: None,
-            };
-            connection.execute(&steps.counting(item)).await?;
-        }
         let mut all = Vec::new();
         for ((tenant, project, state), items) in self.states {
-            let update = Sql::new(format!(
-                "UPDATE {} SET items = items + ? WHERE tenant = ? AND project = ? AND state = ?",
-                tables.queue_counts
+            let table = &tables.queue_counts;
+            let upsert = Sql::new(format!(
+                "INSERT INTO {table} (tenant, project, state, items) VALUES (?, ?, ?, ?) \
+                 ON CONFLICT (tenant, project, state) \
+                 DO UPDATE SET items = {table}.items + excluded.items"
             ));
-            let update = update.bind(items).bind(tenant).bind(project);
-            all.push(update.bind(state.as_str()));
+            let upsert = upsert.bind(tenant).bind(project);
+            all.push(upsert.bind(state.as_str()).bind(items));
         }
         for ((tenant, rule), items) in self.open {
             let update = Sql::new(format!(

@@ -73,12 +73,12 @@ impl SqlxStoreBuilder {
 
     /// The clock that judges the deadlines of idempotency keys. Unless said: on SQLite the machine's
     /// ([`SystemClock`](kindgi_core::SystemClock)), which all processes on a file share; on
-    /// PostgreSQL the server's, at the cost of one more statement in each step of a key. It is
-    /// looked at within the transaction.
+    /// PostgreSQL the server's. It is looked at within the transaction; but a given one, for a claim
+    /// on PostgreSQL, before there is a connection.
     ///
-    /// A clock of another kind must be the same for all that share the database, and no later than
-    /// that of the engines that write to this store: what has ended by it may be purged, operations
-    /// included.
+    /// A clock of another kind must be the same for all that share the database. Whatever the clock,
+    /// keep it together with those of the engines that write to this store: what has ended by it may
+    /// be purged, operations included, so that where it is ahead, receipts end that much earlier.
     ///
     /// Judgments and their operations take their instants from the caller, not from this clock.
     pub fn clock(mut self, clock: impl Clock) -> Self {

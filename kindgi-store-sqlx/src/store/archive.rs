@@ -1,5 +1,6 @@
 //! All that the store holds, out of it and into it.
 
+mod derived;
 mod import;
 #[cfg(all(test, feature = "sqlite"))]
 mod plans;

@@ -2,14 +2,14 @@
 
 use kindgi_core::{
     BoxError, StoreError, Timestamp,
-    model::{ClassScope, ItemState, PageSize, Position, Readable, Segment, TenantId, Verdict},
+    model::{ClassScope, ItemState, Readable, Segment, Verdict},
     store::{ClassFilter, JudgedRunFilter, JudgmentFilter, Keyset, QueueFilter, Store},
 };
 
 use crate::seed::{Size, run_of};
 
 /// The project whose queue and rules are listed: it has two of five runs.
-const LARGE: &str = "project-0";
+pub(crate) const LARGE: &str = "project-0";
 /// The one project that is readable, where it is one: it has one of ten runs.
 const ONE: &str = "project-3";
 
@@ -33,16 +33,6 @@ pub(crate) struct Case {
     pub(crate) is_single: bool,
 }
 
-/// What a page has.
-#[derive(Debug)]
-pub(crate) struct Shown {
-    pub(crate) rows: usize,
-    /// The last row's place.
-    pub(crate) last: Option<Position>,
-    /// Whether more follow.
-    pub(crate) more: bool,
-}
-
 impl List {
     pub(crate) fn name(&self) -> &'static str {
         match self {
@@ -54,73 +44,39 @@ impl List {
         }
     }
 
-    /// A page, by the store.
-    pub(crate) async fn page(&self, store: &dyn Store, keyset: &Keyset) -> Result<Shown, BoxError> {
-        let tenant: TenantId = "acme".parse()?;
-        let large = LARGE.parse()?;
-        let shown = match self {
+    /// How many rows a page has, by the store.
+    pub(crate) async fn page(&self, store: &dyn Store, keyset: &Keyset) -> Result<usize, BoxError> {
+        let (tenant, large) = ("acme".parse()?, LARGE.parse()?);
+        Ok(match self {
             Self::Judgments(filter, readable) => {
                 let page = store.judgments(&tenant, filter, readable, keyset).await?;
-                let last = page.rows.last();
-                let last = last.map(|row| (row.created_at, row.id.as_str().into()));
-                (page.rows.len(), last, page.more)
+                page.rows.len()
             }
             Self::Queue(filter) => {
                 let page = store.queue(&tenant, &large, filter, Some(keyset)).await?;
-                let last = page.slice.rows.last();
-                let last = last.map(|row| (row.added_at, row.run.as_str().into()));
-                (page.slice.rows.len(), last, page.slice.more)
+                page.slice.rows.len()
             }
             Self::Runs(filter) => {
                 let page = store.judged_runs(&tenant, filter, keyset).await?;
-                let last = page.rows.last().map(|row| &row.copy);
-                let last = last.map(|row| (row.captured_at, row.run.as_str().into()));
-                (page.rows.len(), last, page.more)
+                page.rows.len()
             }
             Self::Classes(filter, readable) => {
                 let page = store.classes(&tenant, filter, readable, keyset).await?;
-                let last = page.rows.last();
-                let last = last.map(|row| (row.created_at, row.id.as_str().into()));
-                (page.rows.len(), last, page.more)
+                page.rows.len()
             }
-            Self::Rules => {
-                let page = store.rules(&tenant, &large, keyset).await?;
-                let last = page.rows.last();
-                let last = last.map(|row| (row.first_created_at, row.latest.id.as_str().into()));
-                (page.rows.len(), last, page.more)
-            }
-        };
-        let (rows, last, more) = shown;
-        let last = last.map(|(at, id)| Position { at, id });
-        Ok(Shown { rows, last, more })
+            Self::Rules => store.rules(&tenant, &large, keyset).await?.rows.len(),
+        })
     }
 
-    /// Where the page of this number begins, from 1, or the last full one before it; with its
-    /// number.
-    pub(crate) async fn place(
-        &self,
-        store: &dyn Store,
-        page: usize,
-    ) -> Result<(usize, Option<Position>), BoxError> {
-        let each = usize::from(PageSize::default().get());
-        let of = |size: usize| PageSize::new(size.try_into().unwrap_or(1)).unwrap_or_default();
-        let rows = (page - 1) * each;
-        let (mut seen, mut after) = (0, None);
-        while seen < rows {
-            let limit = of((rows - seen).min(usize::from(PageSize::MAX)));
-            let place = Keyset {
-                after: after.clone(),
-                limit,
-            };
-            let shown = self.page(store, &place).await?;
-            let is_enough = shown.more && shown.rows >= each;
-            if !is_enough {
-                break;
-            }
-            seen += shown.rows;
-            after = shown.last;
-        }
-        Ok((seen / each + 1, after))
+    /// How many a queue's list has on all pages, by the store; `None` for the other lists, which
+    /// don't say it.
+    pub(crate) async fn total(&self, store: &dyn Store) -> Result<Option<u64>, BoxError> {
+        let Self::Queue(filter) = self else {
+            return Ok(None);
+        };
+        let (tenant, large) = ("acme".parse()?, LARGE.parse()?);
+        let slice = store.queue(&tenant, &large, filter, None).await?;
+        Ok(Some(slice.total))
     }
 }
 

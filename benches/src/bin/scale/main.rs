@@ -13,6 +13,7 @@
 //! (`auto_explain`). SQLite gives no such account.
 
 mod lists;
+mod place;
 mod plans;
 mod seed;
 mod table;
@@ -28,7 +29,7 @@ use kindgi_core::{BoxError, model::PageSize, store::Keyset};
 use kindgi_store_sqlx::{
     SqlxStore,
     sqlx::{
-        AssertSqlSafe, Executor as _,
+        AssertSqlSafe, Executor as _, PgPool, SqlitePool,
         postgres::{PgConnectOptions, PgPoolOptions},
         query_as,
         sqlite::SqlitePoolOptions,
@@ -48,8 +49,11 @@ const LARGE: Size = Size {
 /// The page that is measured beside the first.
 const LATE: usize = 1000;
 const SAMPLES: usize = 200;
-/// No more samples of a page are taken after this long.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Samples that are not counted come first.
+const WARM_UP: usize = 5;
+/// No more samples of a page are taken after this long, once there are a few.
+const PATIENCE: Duration = Duration::from_millis(1500);
+const A_FEW: usize = 11;
 /// How often a statement is made until PostgreSQL may have chosen a plan for any values.
 const USES: usize = 10;
 
@@ -78,8 +82,26 @@ async fn run() -> Result<(), BoxError> {
 /// A store of one size.
 struct Sized {
     store: SqlxStore,
+    rows: Rows,
     cases: Vec<Case>,
     explained: Option<Explained>,
+}
+
+/// The database without the store.
+enum Rows {
+    Postgres(PgPool),
+    Sqlite(SqlitePool),
+}
+
+impl Rows {
+    /// A statement's rows, each of a number and a text.
+    async fn of(&self, sql: String) -> Result<Vec<(i64, String)>, BoxError> {
+        let sql = AssertSqlSafe(sql);
+        Ok(match self {
+            Self::Postgres(pool) => query_as(sql).fetch_all(pool).await?,
+            Self::Sqlite(pool) => query_as(sql).fetch_all(pool).await?,
+        })
+    }
 }
 
 /// The same store by connections whose statements are explained.
@@ -105,7 +127,7 @@ async fn postgres(only: &[String]) -> Result<(), BoxError> {
         let url = server.fresh_database();
         let store = SqlxStore::builder().connect(&url).await?;
         let began = Instant::now();
-        seed_postgres(&url, size).await?;
+        let pool = seed_postgres(&url, size).await?;
         say(&format!(
             "{} judgments: seeded in {:.0?}",
             size.judgments,
@@ -119,6 +141,7 @@ async fn postgres(only: &[String]) -> Result<(), BoxError> {
         };
         sizes.push(Sized {
             store,
+            rows: Rows::Postgres(pool),
             cases: chosen(size, only)?,
             explained: Some(explained),
         });
@@ -129,7 +152,7 @@ async fn postgres(only: &[String]) -> Result<(), BoxError> {
     report(&mut sizes).await
 }
 
-async fn seed_postgres(url: &str, size: Size) -> Result<(), BoxError> {
+async fn seed_postgres(url: &str, size: Size) -> Result<PgPool, BoxError> {
     let pool = PgPoolOptions::new().max_connections(1).connect(url).await?;
     // As a large load does: the indexes come after the rows.
     let indexes: Vec<(String, String)> =
@@ -148,8 +171,7 @@ async fn seed_postgres(url: &str, size: Size) -> Result<(), BoxError> {
     }
     pool.execute("VACUUM ANALYZE").await?;
     pool.execute("CHECKPOINT").await?;
-    pool.close().await;
-    Ok(())
+    Ok(pool)
 }
 
 /// The store by one connection whose statements are explained.
@@ -184,7 +206,6 @@ async fn sqlite(only: &[String]) -> Result<(), BoxError> {
             pool.execute(AssertSqlSafe(step)).await?;
         }
         pool.execute("COMMIT").await?;
-        pool.close().await;
         say(&format!(
             "{} judgments: seeded in {:.0?}",
             size.judgments,
@@ -192,6 +213,7 @@ async fn sqlite(only: &[String]) -> Result<(), BoxError> {
         ));
         sizes.push(Sized {
             store,
+            rows: Rows::Sqlite(pool),
             cases: chosen(size, only)?,
             explained: None,
         });
@@ -209,11 +231,20 @@ fn chosen(size: Size, only: &[String]) -> Result<Vec<Case>, BoxError> {
 /// Measures all, and writes it down.
 async fn report(sizes: &mut [Sized]) -> Result<(), BoxError> {
     let mut lines = Vec::new();
+    let began = Instant::now();
     let count = sizes.first().map_or(0, |size| size.cases.len());
     for number in 0..count {
         for page in [1, LATE] {
-            let line = line(sizes, number, page).await?;
-            say(&format!("{}: {:.2}", line.name(), line.ratio()));
+            let Some(line) = line(sizes, number, page).await? else {
+                continue;
+            };
+            say(&format!(
+                "{} of {count}, {:.0?}: {}: {:.2}",
+                number + 1,
+                began.elapsed(),
+                line.name(),
+                line.ratio()
+            ));
             lines.push(line);
         }
     }
@@ -221,18 +252,23 @@ async fn report(sizes: &mut [Sized]) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Measures a page of a list in each size.
-async fn line(sizes: &mut [Sized], number: usize, page: usize) -> Result<Line, BoxError> {
+/// Measures a page of a list in each size; `None` if it is late, and the list has only one.
+async fn line(sizes: &mut [Sized], number: usize, page: usize) -> Result<Option<Line>, BoxError> {
     let mut pages = Vec::new();
     for size in &mut *sizes {
         let case = &size.cases[number];
-        let (found, after) = case.list.place(&size.store, page).await?;
+        let rows = async |sql| size.rows.of(sql).await;
+        let place = case.list.place(page, rows).await?;
         let limit = PageSize::default();
+        let after = place.after;
         let keyset = Keyset { after, limit };
         let shown = case.list.page(&size.store, &keyset).await?;
+        if shown != place.rows {
+            return Err(format!("{case:?}: {shown} rows instead of {}", place.rows).into());
+        }
         let mut measured = Page {
-            number: found,
-            rows: shown.rows,
+            number: place.number,
+            rows: shown,
             ..Page::default()
         };
         if let Some(explained) = &mut size.explained {
@@ -244,29 +280,59 @@ async fn line(sizes: &mut [Sized], number: usize, page: usize) -> Result<Line, B
         }
         pages.push((measured, keyset));
     }
-    // In turn, so that what else the machine does comes to each alike.
+    if page > 1 && pages.iter().all(|(page, _)| page.number == 1) {
+        return Ok(None);
+    }
+    let medians = medians(pages.len(), async |size| {
+        let (_, keyset) = &pages[size];
+        let Sized { store, cases, .. } = &sizes[size];
+        cases[number].list.page(store, keyset).await.map(drop)
+    });
+    let medians = medians.await?;
+    let totals = self::medians(pages.len(), async |size| {
+        let Sized { store, cases, .. } = &sizes[size];
+        cases[number].list.total(store).await.map(drop)
+    });
+    let totals = totals.await?;
+    let times = medians.into_iter().zip(totals);
+    let pages = pages.into_iter().zip(times);
+    Ok(Some(Line {
+        case: sizes[0].cases[number].clone(),
+        pages: pages
+            .map(|((page, _), (median, total))| Page {
+                median,
+                total,
+                ..page
+            })
+            .collect(),
+    }))
+}
+
+/// The medians of the times it takes in each size, in turn, so that what else the machine does
+/// comes to each alike.
+async fn medians(
+    sizes: usize,
+    once: impl AsyncFn(usize) -> Result<(), BoxError>,
+) -> Result<Vec<Duration>, BoxError> {
     let began = Instant::now();
-    let mut times = vec![Vec::new(); sizes.len()];
-    for sample in 0..SAMPLES + 20 {
-        for ((size, (_, keyset)), times) in sizes.iter().zip(&pages).zip(&mut times) {
+    let mut times = vec![Vec::new(); sizes];
+    for sample in 0..WARM_UP + SAMPLES {
+        for (size, times) in times.iter_mut().enumerate() {
             let start = Instant::now();
-            size.cases[number].list.page(&size.store, keyset).await?;
-            if sample >= 20 {
+            once(size).await?;
+            if sample >= WARM_UP {
                 times.push(start.elapsed());
             }
         }
-        if sample > 40 && began.elapsed() > PATIENCE {
+        if sample >= WARM_UP + A_FEW && began.elapsed() > PATIENCE {
             break;
         }
     }
-    for ((page, _), times) in pages.iter_mut().zip(&mut times) {
+    let median = |mut times: Vec<Duration>| {
         times.sort_unstable();
-        page.median = times.get(times.len() / 2).copied().unwrap_or_default();
-    }
-    Ok(Line {
-        case: sizes[0].cases[number].clone(),
-        pages: pages.into_iter().map(|(page, _)| page).collect(),
-    })
+        times.get(times.len() / 2).copied().unwrap_or_default()
+    };
+    Ok(times.into_iter().map(median).collect())
 }
 
 /// What the last of so many uses of a list's statement examined.

@@ -2,7 +2,10 @@
 
 use std::{fmt::Write, time::Duration};
 
-use crate::{lists::Case, plans::Examined};
+use crate::{
+    lists::{Case, List},
+    plans::Examined,
+};
 
 /// The most rows that a page of 25 may examine.
 const BOUND: u64 = 4 * 25;
@@ -18,6 +21,8 @@ pub(crate) struct Page {
     pub(crate) auto: Option<Examined>,
     pub(crate) generic: Option<Examined>,
     pub(crate) median: Duration,
+    /// How long the total alone takes, where there is one.
+    pub(crate) total: Duration,
 }
 
 /// A page of a list in each size, the smallest first.
@@ -62,8 +67,8 @@ pub(crate) fn tables(lines: &[Line]) -> String {
         let _ = write!(
             out,
             "\n### {title}\n\n\
-             | list | filters | page | rows | examined | counted | blocks | index | small | large | ratio |\n\
-             | --- | --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: |\n"
+             | list | filters | page | rows | examined | counted | blocks | index | small | large | ratio | total: small | large |\n\
+             | --- | --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |\n"
         );
         let of = lines.iter().filter(|line| line.case.is_single == is_single);
         of.for_each(|line| row(&mut out, line));
@@ -103,7 +108,7 @@ pub(crate) fn tables(lines: &[Line]) -> String {
 }
 
 fn row(out: &mut String, line: &Line) {
-    let millis = |page: &Page| format!("{:.2} ms", page.median.as_secs_f64() * 1000.0);
+    let millis = |time: Duration| format!("{:.2} ms", time.as_secs_f64() * 1000.0);
     let page = line.large();
     let examined = page.custom.clone().unwrap_or_default();
     let number = |number: u64| match page.custom {
@@ -112,10 +117,15 @@ fn row(out: &mut String, line: &Line) {
     };
     let mut index = examined.by.clone();
     index.dedup();
-    let times: Vec<_> = line.pages.iter().map(millis).collect();
+    let times: Vec<_> = line.pages.iter().map(|page| millis(page.median)).collect();
+    let totals: Vec<_> = line.pages.iter().map(|page| millis(page.total)).collect();
+    let totals = match line.case.list {
+        List::Queue(_) => totals.join(" | "),
+        _ => vec!["–"; totals.len()].join(" | "),
+    };
     let _ = writeln!(
         out,
-        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.2} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.2} | {totals} |",
         line.case.list.name(),
         line.case.filters,
         page.number,

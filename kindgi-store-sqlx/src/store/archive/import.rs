@@ -6,8 +6,7 @@ use std::{
 };
 
 use kindgi_core::{
-    Timestamp,
-    model::{ItemState, JudgeClass, JudgingRule, QueueItem, RuleId, RunContext, RunId, TenantId},
+    model::{JudgeClass, RuleId, RunContext, RunId, TenantId},
     store::{
         Imported, NewJudgment, Record, Revised,
         archive::{
@@ -17,7 +16,10 @@ use kindgi_core::{
     },
 };
 
-use super::rows::{Which, read, select};
+use super::{
+    derived::{Counts, Rules},
+    rows::{Which, read, select},
+};
 use crate::{
     drivers::Connection,
     error::DbError,
@@ -96,39 +98,46 @@ impl Import {
                 }
             }
         }
-        self.look_for_copies(connection, &mut found).await?;
+        self.look_for_runs(connection, &mut found).await?;
         self.look_for_taken(connection, &mut found).await?;
         Ok(found)
     }
 
-    /// Which of the runs that the batch's judgments are of have a copy.
-    async fn look_for_copies(
+    /// Which of the runs that the batch's records belong to have a copy, and which are erased.
+    async fn look_for_runs(
         &self,
         connection: &mut dyn Connection,
         found: &mut Found,
     ) -> Result<(), DbError> {
         let mut wanted = BTreeMap::<&TenantId, BTreeSet<&RunId>>::new();
         for record in &*self.records {
-            if let Record::Judgment(new) = record {
-                let judgment = &new.judgment;
-                let runs = wanted.entry(&judgment.tenant).or_default();
-                runs.insert(&judgment.run);
+            let run = match record {
+                Record::Judgment(new) => Some(&new.judgment.run),
+                _ => record.tells_of(),
+            };
+            if let Some(run) = run {
+                wanted.entry(record.tenant()).or_default().insert(run);
             }
         }
         for (tenant, runs) in wanted {
             let runs: Vec<_> = runs.into_iter().collect();
             for runs in runs.chunks(CHUNK) {
                 let select = Sql::new(format!(
-                    "SELECT run FROM {} WHERE tenant = ? AND run IN ({}) \
-                     AND captured_at IS NOT NULL",
+                    "SELECT run, erased, captured_at IS NOT NULL FROM {} \
+                     WHERE tenant = ? AND run IN ({})",
                     self.tables.runs,
                     marks(runs.len())
                 ));
                 let ids = runs.iter().map(|run| Cell::from(run.as_str()));
                 let select = select.bind(tenant.as_str()).bind_all(ids);
                 for mut row in connection.fetch(&select).await? {
-                    let run = parse(row.text()?)?;
-                    found.copies.insert((tenant.clone(), run));
+                    let run = (tenant.clone(), parse(row.text()?)?);
+                    if row.int()? != 0 {
+                        found.erased.insert(run.clone());
+                    }
+                    if row.int()? != 0 {
+                        found.copies.insert(run);
+                    }
                 }
             }
         }
@@ -285,6 +294,7 @@ fn hash_of(record: &Record) -> Option<(&'static str, String)> {
 struct Found {
     records: HashMap<RecordId, Record>,
     copies: HashSet<(TenantId, RunId)>,
+    erased: HashSet<(TenantId, RunId)>,
     taken: HashSet<Unique>,
 }
 
@@ -297,6 +307,10 @@ impl Present for Found {
         self.copies.contains(&(tenant.clone(), run.clone()))
     }
 
+    fn is_erased(&self, tenant: &TenantId, run: &RunId) -> bool {
+        self.erased.contains(&(tenant.clone(), run.clone()))
+    }
+
     fn is_taken(&self, unique: &Unique) -> bool {
         self.taken.contains(unique)
     }
@@ -304,20 +318,20 @@ impl Present for Found {
 
 /// Rows of one table.
 #[derive(Default)]
-struct Rows {
+pub(super) struct Rows {
     more_columns: &'static str,
     rows: Vec<Vec<Cell>>,
 }
 
 impl Rows {
     /// A row that ends with the cells of these columns.
-    fn add(&mut self, more_columns: &'static str, row: Vec<Cell>) {
+    pub(super) fn add(&mut self, more_columns: &'static str, row: Vec<Cell>) {
         self.more_columns = more_columns;
         self.rows.push(row);
     }
 
     /// Adds the rows to a table, whose columns are these and then those of their ends.
-    async fn store(
+    pub(super) async fn store(
         self,
         connection: &mut dyn Connection,
         table: &str,
@@ -426,92 +440,4 @@ fn told_rows(telling: &TellingRecord) -> Vec<Vec<Cell>> {
         ]
     };
     took.chain(skipped).map(row).collect()
-}
-
-/// What versions of a rule say together: the first one that is new, and the latest.
-#[derive(Default)]
-struct Rules<'r>(BTreeMap<(&'r str, &'r str), (&'r JudgingRule, &'r JudgingRule)>);
-
-impl<'r> Rules<'r> {
-    fn add(&mut self, rule: &'r JudgingRule) {
-        let key = (rule.tenant.as_str(), rule.id.as_str());
-        let (_, latest) = self.0.entry(key).or_insert((rule, rule));
-        *latest = rule;
-    }
-
-    async fn store(self, connection: &mut dyn Connection, tables: &Tables) -> Result<(), DbError> {
-        let mut rows = Rows::default();
-        for ((tenant, id), (first, latest)) in self.0 {
-            let version = i64::from(latest.version);
-            if first.version == 1 {
-                rows.add(
-                    "",
-                    vec![
-                        tenant.into(),
-                        id.into(),
-                        first.project.as_str().into(),
-                        version.into(),
-                        first.created_at.as_unix_millis().into(),
-                        first.unregistered_at.map(Timestamp::as_unix_millis).into(),
-                    ],
-                );
-                continue;
-            }
-            let update = Sql::new(format!(
-                "UPDATE {} SET latest_version = ? WHERE tenant = ? AND id = ?",
-                tables.rules
-            ));
-            let update = update.bind(version).bind(tenant).bind(id);
-            connection.execute(&update).await?;
-        }
-        let columns = "tenant, id, project, latest_version, first_created_at, unregistered_at";
-        rows.store(connection, &tables.rules, columns).await
-    }
-}
-
-/// What items count for: by project and state, and by rule where they are open.
-#[derive(Default)]
-struct Counts<'r> {
-    states: BTreeMap<(&'r str, &'r str, ItemState), i64>,
-    open: BTreeMap<(&'r str, &'r str), i64>,
-}
-
-impl<'r> Counts<'r> {
-    fn add(&mut self, tenant: &'r str, item: &'r QueueItem) {
-        let project = item.project.as_str();
-        let state = self.states.entry((tenant, project, item.state));
-        *state.or_default() += 1;
-        if item.state == ItemState::Open {
-            for by in &item.taken_by {
-                let open = self.open.entry((tenant, by.rule.as_str()));
-                *open.or_default() += 1;
-            }
-        }
-    }
-
-    async fn store(
-        self,
-        connection: &mut dyn Connection,
-        tables: &Arc<Tables>,
-    ) -> Result<(), DbError> {
-        let mut all = Vec::new();
-        for ((tenant, project, state), items) in self.states {
-            let table = &tables.queue_counts;
-            let upsert = Sql::new(format!(
-                "INSERT INTO {table} (tenant, project, state, items) VALUES (?, ?, ?, ?) \
-                 ON CONFLICT (tenant, project, state) \
-                 DO UPDATE SET items = {table}.items + excluded.items"
-            ));
-            let upsert = upsert.bind(tenant).bind(project);
-            all.push(upsert.bind(state.as_str()).bind(items));
-        }
-        for ((tenant, rule), items) in self.open {
-            let update = Sql::new(format!(
-                "UPDATE {} SET open_items = open_items + ? WHERE tenant = ? AND id = ?",
-                tables.rules
-            ));
-            all.push(update.bind(items).bind(tenant).bind(rule));
-        }
-        connection.together(&all).await
-    }
 }

@@ -35,12 +35,16 @@
 //!
 //! A store that answers [`Busy`](crate::StoreErrorKind::Busy) is asked again, some times; any
 //! other error fails the law.
+//!
+//! There are suites for other parts, too: [`archive`], [`idempotency`], [`rate_limit`] and
+//! [`host`]. [`VERSION`] says which laws there are.
 
 pub mod archive;
 mod call;
 mod command;
 mod generate;
 mod generate_queue;
+pub mod host;
 pub mod idempotency;
 mod lab;
 pub mod laws;
@@ -48,6 +52,7 @@ mod model;
 mod model_lifecycle;
 mod model_queue;
 mod model_rules;
+pub mod rate_limit;
 mod report;
 mod resolve;
 mod resolve_queue;
@@ -60,7 +65,21 @@ mod texts;
 use std::{future::Future, sync::Arc};
 
 pub use self::report::Report;
+use self::report::ensure_eq;
 use crate::{BoxError, store::Store};
+
+/// Which laws there are, in all suites: the version of this list.
+///
+/// A release that adds a law, or makes one stricter, has the next version, also when it is a minor
+/// release of the crate: a backend that passed may then fail, for it has a fault that nobody
+/// looked for before. Whoever wants to choose when to meet new laws asks for one minor release
+/// exactly (`kindgi-core = "~0.1"`) in their `dev-dependencies`. No law is removed or made weaker
+/// silently: `LAWS.md`, beside the crate's manifest, has an entry for each law, with the version
+/// that it came with, and for each that went.
+pub const VERSION: u32 = 1;
+
+/// The names of the [`laws`](mod@laws), in their order.
+pub const LAWS: &[&str] = crate::__kindgi_for_each_law! { (crate::__kindgi_law_names) };
 
 /// A backend to check.
 pub trait Backend: Send + Sync {
@@ -133,12 +152,49 @@ macro_rules! __kindgi_for_each_law {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kindgi_stamp {
-    ([$backend:expr] $($law:ident)*) => {$(
+    ([$backend:expr] $($law:ident)*) => {
+        $(
+            #[test]
+            fn $law() -> ::core::result::Result<(), $crate::conformance::Report> {
+                $crate::conformance::laws::$law(&$backend)
+            }
+        )*
+        $crate::__kindgi_stamp_all_laws_are_here! { 43, LAWS: $($law)* }
+    };
+}
+
+/// The names of laws.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kindgi_law_names {
+    ($($law:ident)*) => { &[$(::core::stringify!($law)),*] };
+}
+
+/// Stamps the test that no law is missing: so many are stamped, and they are those of the list.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __kindgi_stamp_all_laws_are_here {
+    ($number:literal, $($list:ident)::*: $($law:ident)*) => {
         #[test]
-        fn $law() -> ::core::result::Result<(), $crate::conformance::Report> {
-            $crate::conformance::laws::$law(&$backend)
+        fn all_laws_are_here() -> ::core::result::Result<(), $crate::conformance::Report> {
+            let stamped: &[&str] = $crate::__kindgi_law_names! { $($law)* };
+            $crate::conformance::all_laws_are_here(
+                stamped,
+                $crate::conformance::$($list)::*,
+                $number,
+            )
         }
-    )*};
+    };
+}
+
+/// For the test of that name: a suite has lost or won no law since its number was written.
+#[doc(hidden)]
+pub fn all_laws_are_here(stamped: &[&str], list: &[&str], number: usize) -> Result<(), Report> {
+    let here = || {
+        ensure_eq("the number of laws that are run", &stamped.len(), &number)?;
+        ensure_eq("the laws that are run", &stamped, &list)
+    };
+    here().map_err(|report: Report| report.of_law("all_laws_are_here"))
 }
 
 #[doc(hidden)]
@@ -152,6 +208,6 @@ macro_rules! __kindgi_laws {
 #[doc(hidden)]
 pub use crate::__kindgi_for_each_law as for_each_law;
 /// Stamps a `#[test]` for each of the [`laws`](mod@laws) on a [`Backend`], given as an
-/// expression. See [the module](self).
+/// expression, and one that says whether all are there. See [the module](self).
 #[doc(inline)]
 pub use crate::__kindgi_laws as laws;

@@ -107,12 +107,15 @@ macro_rules! __kindgi_for_each_archive_law {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kindgi_stamp_archive_law {
-    ([$from:expr, $to:expr] $($law:ident)*) => {$(
-        #[test]
-        fn $law() -> ::core::result::Result<(), $crate::conformance::Report> {
-            $crate::conformance::archive::laws::$law(&$from, &$to)
-        }
-    )*};
+    ([$from:expr, $to:expr] $($law:ident)*) => {
+        $(
+            #[test]
+            fn $law() -> ::core::result::Result<(), $crate::conformance::Report> {
+                $crate::conformance::archive::laws::$law(&$from, &$to)
+            }
+        )*
+        $crate::__kindgi_stamp_all_laws_are_here! { 7, archive::LAWS: $($law)* }
+    };
 }
 
 #[doc(hidden)]
@@ -128,8 +131,11 @@ macro_rules! __kindgi_archive_laws {
     };
 }
 
+/// The names of the [`laws`](mod@laws), in their order.
+pub const LAWS: &[&str] = crate::__kindgi_for_each_archive_law! { (crate::__kindgi_law_names) };
+
 /// Stamps a `#[test]` for each of the [`laws`](mod@laws) on an [`ArchiveBackend`], given as an
-/// expression, or on two: `laws!(From => To)`. See [the module](self).
+/// expression, or on two: `laws!(From => To)`; and one that says whether all are there. See [the module](self).
 #[doc(inline)]
 pub use crate::__kindgi_archive_laws as laws;
 #[doc(hidden)]

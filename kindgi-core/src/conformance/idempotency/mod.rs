@@ -86,12 +86,15 @@ macro_rules! __kindgi_for_each_key_law {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __kindgi_stamp_key_law {
-    ([$backend:expr] $($law:ident)*) => {$(
-        #[test]
-        fn $law() -> ::core::result::Result<(), $crate::conformance::Report> {
-            $crate::conformance::idempotency::laws::$law(&$backend)
-        }
-    )*};
+    ([$backend:expr] $($law:ident)*) => {
+        $(
+            #[test]
+            fn $law() -> ::core::result::Result<(), $crate::conformance::Report> {
+                $crate::conformance::idempotency::laws::$law(&$backend)
+            }
+        )*
+        $crate::__kindgi_stamp_all_laws_are_here! { 12, idempotency::LAWS: $($law)* }
+    };
 }
 
 #[doc(hidden)]
@@ -102,9 +105,12 @@ macro_rules! __kindgi_key_laws {
     };
 }
 
+/// The names of the [`laws`](mod@laws), in their order.
+pub const LAWS: &[&str] = crate::__kindgi_for_each_key_law! { (crate::__kindgi_law_names) };
+
 #[doc(hidden)]
 pub use crate::__kindgi_for_each_key_law as for_each_law;
 /// Stamps a `#[test]` for each of the [`laws`](mod@laws) on a [`KeyBackend`], given as an
-/// expression. See [the module](self).
+/// expression, and one that says whether all are there. See [the module](self).
 #[doc(inline)]
 pub use crate::__kindgi_key_laws as laws;

@@ -81,7 +81,7 @@ mod sqlite {
     }
 
     /// The rows of each table, in order. What is left out is free: which of several rows says that
-    /// a class is wanted, whether an erased run was a replay, and counts of what is gone.
+    /// a class is wanted, whether an erased run was a replay, and whether a count of 0 has a row.
     const TABLES: [&str; 11] = [
         "SELECT * FROM kindgi_judgments ORDER BY tenant, id",
         "SELECT tenant, run, erased, subject_kind, subject_id, version, input, output, context, \
@@ -92,8 +92,7 @@ mod sqlite {
         "SELECT * FROM kindgi_rule_versions ORDER BY tenant, rule, version",
         "SELECT * FROM kindgi_project_rules ORDER BY tenant, project",
         "SELECT * FROM kindgi_queue_items ORDER BY tenant, run",
-        "SELECT * FROM kindgi_queue_counts c WHERE EXISTS (SELECT 1 FROM kindgi_queue_items i \
-         WHERE i.tenant = c.tenant AND i.project = c.project) ORDER BY tenant, project, state",
+        "SELECT * FROM kindgi_queue_counts WHERE items <> 0 ORDER BY tenant, project, state",
         "SELECT tenant, run, rule, project, version, skipped, told_at, age, agent_version, \
          (SELECT GROUP_CONCAT(wants, CHAR(0)) FROM (SELECT wants FROM kindgi_tellings o \
          WHERE o.tenant = t.tenant AND o.run = t.run AND wants IS NOT NULL ORDER BY wants)) \

@@ -2,6 +2,9 @@
 //!
 //! A real host has such commands of its own, or none; what they do is all in [`export`],
 //! [`import`] and [`compare`].
+//!
+//! Each of them brings the databases that it opens up to date, as the host itself does: an older
+//! version of the host can't open them any more.
 
 use std::{
     ffi::OsString,
@@ -35,7 +38,8 @@ const BATCH_BYTES: usize = 4 << 20;
 /// What is to be done instead of serving.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Prints all that a database holds, or what comes after a position.
+    /// Prints all that a database holds, or what comes after a position. It is brought up to date
+    /// for that, and an older version can't open it any more.
     Export {
         /// The database's URL.
         url: String,
@@ -47,7 +51,8 @@ pub enum Command {
         /// The database's URL.
         url: String,
     },
-    /// Says in what two databases differ.
+    /// Says in what two databases differ. They are brought up to date for that, and an older
+    /// version can't open them any more.
     Compare {
         /// Their URLs.
         urls: [String; 2],
@@ -106,7 +111,8 @@ fn moved(url: &str) -> Result<String, BoxError> {
     }
 }
 
-/// Opens a database to read it, which a file that isn't there must not come to be for.
+/// Opens a database to read it, which a file that isn't there must not come to be for. It is
+/// brought up to date all the same.
 ///
 /// # Errors
 ///

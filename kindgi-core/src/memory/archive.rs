@@ -27,6 +27,8 @@ use crate::{
 
 type Tenants = HashMap<TenantId, Tenant>;
 
+/// Each page of an export looks at the ids of all records of its part, and sorts them: where other
+/// stores read a bounded part, this one takes longer the more it holds.
 #[async_trait]
 impl Archive for MemoryStore {
     async fn export(
@@ -89,6 +91,11 @@ impl Present for Held<'_> {
     fn has_copy(&self, tenant: &TenantId, run: &RunId) -> bool {
         let tenant = self.0.get(tenant);
         tenant.is_some_and(|tenant| tenant.judgments.runs.contains_key(run))
+    }
+
+    fn is_erased(&self, tenant: &TenantId, run: &RunId) -> bool {
+        let tenant = self.0.get(tenant);
+        tenant.is_some_and(|tenant| tenant.erased.contains(run))
     }
 
     fn is_taken(&self, unique: &Unique) -> bool {

@@ -18,6 +18,21 @@
 //!    record.
 //! 5. Point the host at the new store.
 //!
+//! # Erasures
+//!
+//! **Erase nothing between the beginning of the export and the end of the import**, in neither
+//! store. What was exported before an erasure still has what that cleared, and puts it into the new
+//! store.
+//!
+//! - **A run** that the new store has erased meanwhile stays erased: a record that would bring
+//!   something of it back is [refused](Because::Erased) by its name, and so is the run's own, which
+//!   [differs](Because::Differs). Nothing of such a batch is kept.
+//! - **A participant** that was erased meanwhile can't be known again: no store keeps the ids of
+//!   those whom it has erased. A later batch brings the id back, with what was said in its name.
+//!
+//! Where an erasure couldn't wait, erase in the old store, too, and move again, into an empty
+//! store.
+//!
 //! # What isn't moved
 //!
 //! - What a store counts or derives, such as how many items of a queue are open: the new one

@@ -4,7 +4,7 @@
 use super::{
     ArchiveBackend, House,
     case::{Case, case},
-    made::Made,
+    made::{MAX_COUNT, Made},
     moving::{MovingLab, answers_equal, ask, export, hold, holds, import, import_all, with_houses},
 };
 use crate::{
@@ -255,8 +255,8 @@ pub fn a_record_that_differs_is_refused_with_its_batch(
     })
 }
 
-/// A record without what it belongs to, or with what only one can have, is named, and nothing of
-/// its batch is kept.
+/// A record without what it belongs to, with what only one can have, or with what an erasure
+/// cleared, is named, and nothing of its batch is kept.
 pub fn a_record_that_fits_nowhere_is_refused_with_its_batch(
     from: &impl ArchiveBackend,
     to: &impl ArchiveBackend,
@@ -326,9 +326,59 @@ pub fn a_record_that_fits_nowhere_is_refused_with_its_batch(
                 })?;
             }
             holds(lab, new, &there, 3)?;
-            import(lab, new, &fine, fine.len())
-        })
+            import(lab, new, &fine, fine.len())?;
+            let highest = made.counts(MAX_COUNT)?;
+            import(lab, new, &highest, highest.len())?;
+            import(lab, new, &highest, 0)
+        })?;
+        with_houses(lab, (from, to), |_, new| nothing_comes_back(lab, new))
     })
+}
+
+/// What an erasure cleared is refused, whether the run was erased in the store or is by a record
+/// before.
+fn nothing_comes_back(lab: &MovingLab, new: &House) -> Result<(), Report> {
+    let made = Made::new(lab)?;
+    let run = "run".parse()?;
+    let before = [made.version("rule", 1)?, made.run("run")?];
+    import(lab, new, &before, before.len())?;
+    ask(lab, || new.store.erase_run(write(&made, 4), &run))?;
+    let mut there = vec![made.version("rule", 1)?, made.erased_run("run")?];
+    holds(lab, new, &there, 3)?;
+    let erased = |record: &Record| Refused {
+        record: record.id(),
+        because: Because::Erased,
+    };
+    let fine = [made.run("run-2")?, made.judgment("judgment", "run-2")?];
+    for cleared in made.cleared("run")? {
+        let refused = erased(&cleared);
+        let mut batch = fine.to_vec();
+        batch.push(cleared);
+        is_refused(lab, new, &batch, refused)?;
+        holds(lab, new, &there, 3)?;
+    }
+    for cleared in made.cleared("run-3")? {
+        let refused = erased(&cleared);
+        let batch = [made.erased_run("run-3")?, cleared];
+        is_refused(lab, new, &batch, refused)?;
+        holds(lab, new, &there, 3)?;
+    }
+    // Erased in the new store before it came.
+    let unknown = "run-4".parse()?;
+    ask(lab, || new.store.erase_run(write(&made, 4), &unknown))?;
+    there.push(made.run_without_copy("run-4", true)?);
+    let run = made.run("run-4")?;
+    let refused = Refused {
+        record: run.id(),
+        because: Because::Differs,
+    };
+    is_refused(lab, new, &[run], refused)?;
+    holds(lab, new, &there, 3)?;
+    // What an erasure leaves is taken.
+    let left = made.left("run")?;
+    import(lab, new, &left, left.len())?;
+    there.extend(left);
+    holds(lab, new, &there, 3)
 }
 
 /// A case, moved.
@@ -425,7 +475,7 @@ fn altered(record: &Record) -> Result<Record, Report> {
             Some(kept) => kept.copy.captured_at = later(kept.copy.captured_at),
             None => {
                 let (tenant, id) = (run.tenant.clone(), run.run.as_str());
-                if let Record::Run(other) = (Made { tenant }).run(id)? {
+                if let Record::Run(other) = (Made { tenant }).erased_run(id)? {
                     run.copy = other.copy;
                 }
             }

@@ -5,17 +5,22 @@ use crate::{
     conformance::{Report, scene::at},
     json::RawJson,
     model::{
-        AssertedBy, ClassScope, EndedRun, Item, ItemState, JudgeClass, JudgeClassId, JudgingRule,
-        Judgment, MaxOpen, PrincipalKind, QueueItem, RuleId, RuleWhen, RunCopy, RunId, Sample,
-        Subject, TakenBy, TenantId, Verdict, Weight,
+        AssertedBy, ClassProgress, ClassScope, Correction, DismissReason, EndedRun, Item,
+        ItemState, JudgeClass, JudgeClassId, JudgingRule, Judgment, MaxOpen, PrincipalKind,
+        QueueItem, Reason, RuleId, RuleWhen, RunContext, RunCopy, RunId, Sample, Subject, TakenBy,
+        TenantId, Verdict, Version, Weight,
     },
+    rules::queue_state,
     store::{
-        NewJudgment, OperationId, Receipt, Record, Recorded, Revised,
+        ItemMoved, NewJudgment, OperationId, Receipt, Record, Recorded, Revised,
         archive::{
             CopyRecord, OperationRecord, PurgeRecord, RulesRecord, RunRecord, TellingRecord,
         },
     },
 };
+
+/// The highest count there is.
+pub(super) const MAX_COUNT: u64 = i64::MAX.unsigned_abs();
 
 /// Makes the records of one tenant.
 pub(super) struct Made {
@@ -145,18 +150,18 @@ impl Made {
         })))
     }
 
-    /// A run that a rule took, and that is open or dismissed.
-    pub(super) fn telling(&self, run: &str, rule: &str, open: bool) -> Result<Record, Report> {
+    /// The item of a run that a rule took, open or dismissed.
+    fn item(&self, run: &str, rule: &str, open: bool) -> Result<QueueItem, Report> {
         let ended = self.ended(run)?;
         let (state, closed_at) = match open {
             true => (ItemState::Open, None),
             false => (ItemState::Dismissed, Some(at(3))),
         };
-        let item = QueueItem {
+        Ok(QueueItem {
             run: run.parse()?,
-            project: ended.project.clone(),
             agent: Some(("agent".parse()?, "1".parse()?)),
             flow: ended.flow_id(),
+            project: ended.project,
             completed_at: ended.ended_at,
             added_at: at(2),
             taken_by: vec![self.taker(rule, None)?],
@@ -165,11 +170,16 @@ impl Made {
             closed_at,
             closed_by: None,
             reason: None,
-        };
+        })
+    }
+
+    /// A run that a rule took, and that is open or dismissed.
+    pub(super) fn telling(&self, run: &str, rule: &str, open: bool) -> Result<Record, Report> {
+        let item = self.item(run, rule, open)?;
         Ok(Record::Telling(Box::new(TellingRecord {
             tenant: self.tenant.clone(),
             run: run.parse()?,
-            project: ended.project,
+            project: item.project.clone(),
             told_at: at(2),
             age: at(2),
             agent_version: Some("1".parse()?),
@@ -209,7 +219,7 @@ impl Made {
         };
         let another = "another".parse()?;
         let refused = Receipt::Recorded(Recorded::NeedsCopy);
-        Ok(vec![
+        let mut impossible = vec![
             self.version("rule", 0)?,
             self.run_without_copy("run-3", false)?,
             told(&|it| it.item = None)?,
@@ -222,14 +232,156 @@ impl Made {
             taken(&|it| it.taken_by.clear())?,
             taken(&|it| it.run = RunId::clone(&another))?,
             taken(&|it| it.closed_at = Some(at(3)))?,
-            Record::Operation(Box::new(OperationRecord {
-                tenant: self.tenant.clone(),
-                id: OperationId([1; 32]),
-                body: [1; 32],
-                keep_until: at(9),
-                receipt: refused,
-            })),
+            self.operation(refused),
+        ];
+        impossible.extend(self.contents()?);
+        for count in [MAX_COUNT + 1, u64::MAX] {
+            impossible.extend(self.counts(count)?);
+        }
+        Ok(impossible)
+    }
+
+    /// The same count in each record that has one.
+    pub(super) fn counts(&self, count: u64) -> Result<Vec<Record>, Report> {
+        let mut class = self.class("counted", "counted")?;
+        if let Record::Class(class) = &mut class {
+            class.revision = count;
+        }
+        let mut item = self.item("counted", "rule", false)?;
+        item.progress = vec![ClassProgress {
+            class: None,
+            judgments: count,
+        }];
+        let dismissed = Receipt::Dismissed(ItemMoved::Ok(Box::new(item.clone())));
+        let mut telling = self.telling("counted", "rule", false)?;
+        if let Record::Telling(telling) = &mut telling {
+            telling.item = Some(item);
+        }
+        let operation = self.operation(dismissed);
+        Ok(vec![class, self.rules(count)?, telling, operation])
+    }
+
+    /// What an erased run's copy doesn't have, each alone.
+    fn contents(&self) -> Result<Vec<Record>, Report> {
+        let content = |change: &dyn Fn(&mut RunCopy)| {
+            let mut record = self.erased_run("run-3")?;
+            if let Record::Run(run) = &mut record
+                && let Some(kept) = &mut run.copy
+            {
+                change(&mut kept.copy);
+            }
+            Ok::<_, Report>(record)
+        };
+        let text = RawJson::parse(r#""text""#)?;
+        let context = RunContext::of_replay(&"another".parse()?);
+        Ok(vec![
+            content(&|it| it.input = text.clone())?,
+            content(&|it| it.output = text.clone())?,
+            content(&|it| it.context = Some(context.clone()))?,
+            content(&|it| it.segments = Some(Vec::new()))?,
         ])
+    }
+
+    /// A run that was judged, and then erased.
+    pub(super) fn erased_run(&self, run: &str) -> Result<Record, Report> {
+        let mut record = self.run(run)?;
+        if let Record::Run(run) = &mut record {
+            run.erased = true;
+            if let Some(kept) = &mut run.copy {
+                kept.copy = kept.copy.erased();
+            }
+        }
+        Ok(record)
+    }
+
+    /// What an erasure leaves of what belongs to a run.
+    pub(super) fn left(&self, run: &str) -> Result<Vec<Record>, Report> {
+        Ok(vec![
+            self.judgment("left", run)?,
+            self.erased_telling(run, &|_| ())?,
+            self.recorded(run, &|_| ())?,
+        ])
+    }
+
+    /// What an erasure of a run clears, each alone.
+    pub(super) fn cleared(&self, run: &str) -> Result<Vec<Record>, Report> {
+        let judged = |change: &dyn Fn(&mut NewJudgment)| {
+            let mut record = self.judgment("cleared", run)?;
+            if let Record::Judgment(new) = &mut record {
+                change(new);
+            }
+            Ok::<_, Report>(record)
+        };
+        let item = |change: &dyn Fn(&mut QueueItem)| {
+            self.erased_telling(run, &|telling| {
+                if let Some(item) = &mut telling.item {
+                    change(item);
+                }
+            })
+        };
+        let words: Reason = "words".parse()?;
+        let why: DismissReason = "words".parse()?;
+        let correction = Correction::new(Vec::new(), vec!["tool".parse()?])?;
+        let version: Version = "1".parse()?;
+        let agent = ("agent".parse()?, version.clone());
+        let mut dismissed = self.item(run, "rule", false)?;
+        dismissed.reason = Some(why.clone());
+        let dismissed = Receipt::Dismissed(ItemMoved::Ok(Box::new(dismissed)));
+        Ok(vec![
+            judged(&|it| it.judgment.reason = Some(words.clone()))?,
+            judged(&|it| it.judgment.correction = Some(correction.clone()))?,
+            judged(&|it| it.item_value = Some(RawJson::null()))?,
+            self.erased_telling(run, &|it| it.agent_version = Some(version.clone()))?,
+            item(&|it| it.agent = Some(agent.clone()))?,
+            item(&|it| it.reason = Some(why.clone()))?,
+            item(&|it| {
+                let (class, judgments) = (None, 1);
+                it.progress = vec![ClassProgress { class, judgments }];
+            })?,
+            item(&|it| it.state = ItemState::Dismissed)?,
+            self.recorded(run, &|it| it.reason = Some(words.clone()))?,
+            self.recorded(run, &|it| it.correction = Some(correction.clone()))?,
+            self.operation(dismissed),
+        ])
+    }
+
+    /// What is left of a run's telling once it is erased, changed.
+    fn erased_telling(
+        &self,
+        run: &str,
+        change: &dyn Fn(&mut TellingRecord),
+    ) -> Result<Record, Report> {
+        let mut record = self.telling(run, "rule", true)?;
+        if let Record::Telling(telling) = &mut record {
+            telling.agent_version = None;
+            let item = telling.item.take();
+            telling.item = item.map(|item| queue_state::erased(item, at(3)));
+            change(telling);
+        }
+        Ok(record)
+    }
+
+    /// What is kept of an operation that recorded a judgment, changed.
+    fn recorded(&self, run: &str, change: &dyn Fn(&mut Judgment)) -> Result<Record, Report> {
+        let Record::Judgment(new) = self.judgment("recorded", run)? else {
+            return Err(Report::new("a judgment is none"));
+        };
+        let mut judgment = new.judgment;
+        change(&mut judgment);
+        Ok(self.operation(Receipt::Recorded(Recorded::Ok {
+            judgment: Box::new(judgment),
+            superseded: None,
+        })))
+    }
+
+    fn operation(&self, receipt: Receipt) -> Record {
+        Record::Operation(Box::new(OperationRecord {
+            tenant: self.tenant.clone(),
+            id: OperationId([1; 32]),
+            body: [1; 32],
+            keep_until: at(9),
+            receipt,
+        }))
     }
 
     pub(super) fn ended(&self, run: &str) -> Result<EndedRun, Report> {

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     position::{ArchivePart, RecordId},
-    record::{Record, TellingRecord, Unique},
+    record::{Record, RunRecord, TellingRecord, Unique},
 };
 use crate::model::{JudgingRule, RunId, TenantId};
 
@@ -18,6 +18,9 @@ pub trait Present {
 
     /// Whether a run has a copy, erased or not.
     fn has_copy(&self, tenant: &TenantId, run: &RunId) -> bool;
+
+    /// Whether a run is erased, with a copy or without one.
+    fn is_erased(&self, tenant: &TenantId, run: &RunId) -> bool;
 
     /// Whether a record has this.
     fn is_taken(&self, unique: &Unique) -> bool;
@@ -43,6 +46,9 @@ pub enum Because {
     /// What it belongs to isn't there: a judgment's copy of its run, the version of a rule before
     /// it, a rule that took or skipped a run.
     Missing,
+    /// It [tells of](Record::tells_of) a run that is erased, and would bring back what the erasure
+    /// cleared.
+    Erased,
     /// No store can have held it, for this reason.
     Impossible(&'static str),
 }
@@ -57,6 +63,10 @@ impl fmt::Display for Refused {
                 "{record} has a key or a name that another live one there has"
             ),
             Because::Missing => write!(f, "what {record} belongs to isn't there"),
+            Because::Erased => write!(
+                f,
+                "{record} tells of a run that is erased, which it would bring back"
+            ),
             Because::Impossible(why) => write!(f, "{record} can't be: {why}"),
         }
     }
@@ -97,6 +107,11 @@ pub fn additions<'r>(
         if !batch.has_what_it_needs(record) {
             return Err(refused(Because::Missing));
         }
+        if let Some(run) = record.tells_of()
+            && batch.is_erased(record.tenant(), run)
+        {
+            return Err(refused(Because::Erased));
+        }
         batch.records.insert(id, record);
         new.push(record);
     }
@@ -131,7 +146,8 @@ impl<P: Present> Batch<'_, P> {
         }
     }
 
-    fn has_copy(&self, tenant: &TenantId, run: &RunId) -> bool {
+    /// A run that the batch adds.
+    fn new_run(&self, tenant: &TenantId, run: &RunId) -> Option<&RunRecord> {
         let id = RecordId {
             part: ArchivePart::Runs,
             tenant: tenant.clone(),
@@ -139,8 +155,22 @@ impl<P: Present> Batch<'_, P> {
             version: 0,
         };
         match self.records.get(&id) {
-            Some(Record::Run(run)) => run.copy.is_some(),
-            _ => self.present.has_copy(tenant, run),
+            Some(Record::Run(run)) => Some(run),
+            _ => None,
+        }
+    }
+
+    fn has_copy(&self, tenant: &TenantId, run: &RunId) -> bool {
+        match self.new_run(tenant, run) {
+            Some(run) => run.copy.is_some(),
+            None => self.present.has_copy(tenant, run),
+        }
+    }
+
+    fn is_erased(&self, tenant: &TenantId, run: &RunId) -> bool {
+        match self.new_run(tenant, run) {
+            Some(run) => run.erased,
+            None => self.present.is_erased(tenant, run),
         }
     }
 

@@ -12,10 +12,14 @@ use super::{
 use crate::{
     clock::Timestamp,
     model::{
-        AssertedBy, ClassName, ClassScope, ItemKey, ItemState, JudgeClass, JudgingRule,
+        AssertedBy, ClassName, ClassScope, ItemKey, ItemState, JudgeClass, JudgingRule, Judgment,
         ParticipantId, ProjectId, QueueItem, RuleId, RunCopy, RunId, TenantId, Version,
     },
+    rules::queue_state,
 };
+
+/// The highest count: databases keep it with a sign.
+const MAX_COUNT: u64 = i64::MAX.unsigned_abs();
 
 /// One thing that a store holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,8 +192,30 @@ impl Record {
         }
     }
 
+    /// The run that it says something of which an [erasure](super::super::Lifecycle::erase_run)
+    /// of that run clears: people's words, a value, which agent ran. `None` if it says nothing
+    /// such; and for a run itself, which says whether it is erased.
+    pub fn tells_of(&self) -> Option<&RunId> {
+        match self {
+            Self::Judgment(new) => {
+                let tells = new.item_value.is_some() || has_words(&new.judgment);
+                tells.then_some(&new.judgment.run)
+            }
+            Self::Telling(telling) => telling.tells().then_some(&telling.run),
+            Self::Operation(operation) => words_about(&operation.receipt),
+            Self::Class(_)
+            | Self::RuleVersion(_)
+            | Self::Rules(_)
+            | Self::Run(_)
+            | Self::Purge(_) => None,
+        }
+    }
+
     /// Why no store can have come to hold it.
     pub(super) fn fault(&self) -> Option<&'static str> {
+        if self.counts_too_high() {
+            return Some("a count is 2^63 - 1 at most");
+        }
         match self {
             Self::RuleVersion(rule) => {
                 (rule.version == 0).then_some("a rule's versions are counted from 1")
@@ -201,6 +227,18 @@ impl Record {
             }
             Self::Class(_) | Self::Rules(_) | Self::Judgment(_) | Self::Purge(_) => None,
         }
+    }
+
+    fn counts_too_high(&self) -> bool {
+        let item = match self {
+            Self::Class(class) => return class.revision > MAX_COUNT,
+            Self::Rules(rules) => return rules.revision > MAX_COUNT,
+            Self::Telling(telling) => telling.item.as_ref(),
+            Self::Operation(operation) => item_of(&operation.receipt),
+            Self::RuleVersion(_) | Self::Run(_) | Self::Judgment(_) | Self::Purge(_) => None,
+        };
+        let mut progress = item.into_iter().flat_map(|item| &item.progress);
+        progress.any(|under| under.judgments > MAX_COUNT)
     }
 }
 
@@ -230,6 +268,9 @@ impl RunRecord {
         match &self.copy {
             None if !self.erased => Some("a run that isn't erased has a copy"),
             Some(kept) if kept.copy.run != self.run => Some("the copy is another run's"),
+            Some(kept) if self.erased && kept.copy != kept.copy.erased() => {
+                Some("the copy of an erased run has no content")
+            }
             _ => None,
         }
     }
@@ -241,6 +282,12 @@ impl TellingRecord {
         let took = self.item.iter().flat_map(|item| &item.taken_by);
         let took = took.map(|by| &by.rule);
         took.chain(self.skipped.iter().map(|(rule, _)| rule))
+    }
+
+    /// Whether it says something that goes once the run is erased.
+    fn tells(&self) -> bool {
+        let tells = |item: &QueueItem| queue_state::erased(item.clone(), self.told_at) != *item;
+        self.agent_version.is_some() || self.item.as_ref().is_some_and(tells)
     }
 
     fn fault(&self) -> Option<&'static str> {
@@ -279,6 +326,29 @@ fn took_effect(receipt: &Receipt) -> bool {
         Receipt::Dismissed(it) | Receipt::Reopened(it) => matches!(it, ItemMoved::Ok(_)),
         // What finds nothing to do may have been done by the operation itself.
         Receipt::JudgmentRemoved(_) | Receipt::RuleStopped(_) => true,
+    }
+}
+
+fn has_words(judgment: &Judgment) -> bool {
+    judgment.reason.is_some() || judgment.correction.is_some()
+}
+
+/// The run that a receipt has somebody's words about.
+fn words_about(receipt: &Receipt) -> Option<&RunId> {
+    if let Receipt::Recorded(Recorded::Ok { judgment, .. }) = receipt {
+        return has_words(judgment).then_some(&judgment.run);
+    }
+    let item = item_of(receipt)?;
+    item.reason.is_some().then_some(&item.run)
+}
+
+/// The item that a receipt shows.
+fn item_of(receipt: &Receipt) -> Option<&QueueItem> {
+    match receipt {
+        Receipt::Dismissed(ItemMoved::Ok(item)) | Receipt::Reopened(ItemMoved::Ok(item)) => {
+            Some(item)
+        }
+        _ => None,
     }
 }
 

@@ -14,7 +14,7 @@ use sqlx::{
     },
 };
 use tokio::{
-    sync::{Semaphore, SemaphorePermit},
+    sync::{AcquireError, Semaphore, SemaphorePermit},
     time::timeout,
 };
 
@@ -85,6 +85,9 @@ struct Writer {
     place: String,
     /// Leaves reads some of the pool's connections.
     turns: Semaphore,
+    /// Leaves transactions some of the turns: all statements by themselves may be waiting for others'
+    /// rows.
+    alone: Semaphore,
 }
 
 /// Opens a pool on a `postgres:` URL.
@@ -106,8 +109,12 @@ pub(crate) async fn connect(url: &str) -> Result<PgPool, OpenError> {
 
 /// Where connections create tables by themselves.
 pub(crate) async fn current_schema(pool: &PgPool) -> Result<String, OpenError> {
+    let mut connection = pool.acquire().await.map_err(error)?;
     let schema = sqlx::query_scalar::<_, Option<String>>("SELECT current_schema()");
-    let schema = schema.fetch_one(pool).await.map_err(error)?;
+    let schema = schema.fetch_one(&mut *connection).await.map_err(error)?;
+    // It would be on its way back for a while, and what comes next would open another beside it,
+    // which a server may not allow.
+    connection.close().await.map_err(error)?;
     schema.ok_or_else(|| {
         OpenError::config("no schema of the connection's search_path is there: name one")
     })
@@ -124,6 +131,7 @@ impl PostgresDatabase {
             durability,
             place: place.to_owned(),
             turns: Semaphore::new(turns as usize),
+            alone: Semaphore::new((turns as usize / 2).max(1)),
         });
         Self {
             pool,
@@ -173,7 +181,7 @@ impl Database for PostgresDatabase {
     }
 
     async fn run_alone(&self, sql: &Sql) -> Result<u64, DbError> {
-        let _turn = self.writer.turn().await?;
+        let _turns = self.writer.in_time(self.writer.turn_alone()).await?;
         let (mut conflicts, mut gone) = (TRIES, tries(&self.pool));
         loop {
             let done = query(sql).execute(&self.pool).await.map_err(error);
@@ -211,17 +219,26 @@ impl CommitOne for Writer {
 }
 
 impl Writer {
-    /// Waits for a turn to write, as long as for a connection.
-    async fn turn(&self) -> Result<SemaphorePermit<'_>, DbError> {
+    /// Waits for turns to write, as long as for a connection.
+    async fn in_time<T>(
+        &self,
+        turn: impl Future<Output = Result<T, AcquireError>>,
+    ) -> Result<T, DbError> {
         let patience = self.pool.options().get_acquire_timeout();
-        let turn = timeout(patience, self.turns.acquire()).await;
+        let turn = timeout(patience, turn).await;
         let turn = turn.map_err(|_| DbError::Busy("no connection is free to write".into()))?;
         turn.map_err(DbError::other)
     }
 
+    /// A turn for a statement by itself.
+    async fn turn_alone(&self) -> Result<[SemaphorePermit<'_>; 2], AcquireError> {
+        let alone = self.alone.acquire().await?;
+        Ok([alone, self.turns.acquire().await?])
+    }
+
     /// Does the work in one transaction; again, where that can help.
     async fn transact(&self, lock: &Lock, work: &mut dyn Work) -> Result<(), DbError> {
-        let _turn = self.turn().await?;
+        let _turn = self.in_time(self.turns.acquire()).await?;
         let (mut conflicts, mut gone) = (TRIES, tries(&self.pool));
         loop {
             let left = match self.attempt(lock, work).await {
@@ -320,12 +337,7 @@ impl Connection for Transaction<'_> {
     async fn together(&mut self, all: &[Sql]) -> Result<(), DbError> {
         let mut rest = all;
         while !rest.is_empty() {
-            let mut arguments = 0;
-            let fits = rest.iter().take(TOGETHER).take_while(|sql| {
-                arguments += sql.args.len();
-                arguments <= MAX_ARGUMENTS
-            });
-            let (some, others) = rest.split_at(fits.count().max(1));
+            let (some, others) = rest.split_at(first_together(rest));
             self.execute(&fused(some)).await?;
             rest = others;
         }
@@ -338,6 +350,16 @@ impl Connection for Transaction<'_> {
 const TOGETHER: usize = 100;
 /// How many arguments a statement takes at most.
 const MAX_ARGUMENTS: usize = 65_535;
+
+/// How many of the first of some statements are made one.
+fn first_together(all: &[Sql]) -> usize {
+    let mut arguments = 0;
+    let fits = all.iter().take(TOGETHER).take_while(|sql| {
+        arguments += sql.args.len();
+        arguments <= MAX_ARGUMENTS
+    });
+    fits.count().max(1)
+}
 
 /// One statement that does what all do, none seeing another's effect.
 fn fused(all: &[Sql]) -> Sql {
@@ -455,6 +477,46 @@ mod tests {
             numbered("a = ? AND b IN (?, ?)"),
             "a = $1 AND b IN ($2, $3)"
         );
+    }
+
+    /// A statement of so many arguments.
+    fn of(arguments: usize) -> Sql {
+        Sql::new("x").bind_all(vec![Cell::Null; arguments])
+    }
+
+    #[test]
+    fn statements_are_made_one_up_to_a_hundred() {
+        assert_eq!(first_together(&vec![of(1); 99]), 99);
+        assert_eq!(first_together(&vec![of(1); 100]), 100);
+        assert_eq!(first_together(&vec![of(1); 101]), 100);
+    }
+
+    #[test]
+    fn statements_are_made_one_up_to_as_many_arguments_as_one_takes() {
+        assert_eq!(first_together(&[of(65_534), of(1), of(0)]), 3);
+        assert_eq!(first_together(&[of(65_534), of(1), of(1)]), 2);
+        assert_eq!(first_together(&[of(1), of(65_535), of(1)]), 1);
+    }
+
+    #[test]
+    fn a_statement_that_is_too_large_by_itself_is_alone() {
+        assert_eq!(first_together(&[of(65_536), of(0)]), 1);
+        assert_eq!(first_together(&[of(0), of(65_536)]), 1);
+    }
+
+    #[test]
+    fn a_statement_of_many_does_all_with_their_arguments_in_order() {
+        let one = Sql::new("INSERT a ?").bind(1);
+        let two = Sql::new("DELETE b ?, ?").bind("x").bind(2);
+        let three = Sql::new("UPDATE c ?").bind(3);
+        let alone = fused(std::slice::from_ref(&one));
+        assert_eq!(alone.text, "INSERT a ?");
+        assert_eq!(alone.args, [Cell::from(1)]);
+        let all = fused(&[one, two, three]);
+        let text = "WITH s0 AS (INSERT a ?) , s1 AS (DELETE b ?, ?) UPDATE c ?";
+        assert_eq!(all.text, text);
+        let args = [1.into(), "x".into(), 2.into(), 3.into()];
+        assert_eq!(all.args, args);
     }
 
     #[test]

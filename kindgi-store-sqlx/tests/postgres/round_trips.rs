@@ -155,10 +155,10 @@ fn writes() -> Vec<Case> {
         "stopping a rule that is not there" 4:
             |_at| {},
             |at| { assert_eq!(at.stopped().await, Applied::Done(RuleStopped::NotLive)) };
-        "telling a rule" 6:
+        "telling a rule" 5:
             |at| { at.recorded("a", "key", false, false).await; at.appended(1, false).await; },
             |at| { assert!(matches!(at.told("run", None, false).await, Taken::Queued(_))) };
-        "telling a rule with a cap" 7:
+        "telling a rule with a cap" 6:
             |at| { at.recorded("a", "key", false, false).await; at.appended(1, false).await; },
             |at| { assert!(matches!(at.told("run", Some(1), false).await, Taken::Queued(_))) };
         "telling a rule that skips" 5:
@@ -245,7 +245,7 @@ fn keys() -> Vec<Case> {
         "replaying" 4:
             |at| { at.begun(1, 0, 600).await; at.completed(true).await; },
             |at| { assert!(matches!(at.begun(2, 0, 600).await, Begun::Replay(_))) };
-        "renewing" 1:
+        "renewing" 3:
             |at| { at.begun(1, 0, 600).await; },
             |at| { assert!(at.renewed().await) };
         "releasing" 4:

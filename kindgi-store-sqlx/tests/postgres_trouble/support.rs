@@ -265,12 +265,16 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until so many of the database's sessions wait for a lock.
-pub(crate) async fn until_waiting(url: &str, sessions: usize) {
+/// How many of the database's sessions wait for a lock.
+pub(crate) fn waiting(url: &str) -> usize {
     let waiting = "SELECT COUNT(*) FROM pg_stat_activity \
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    let sessions = sessions.to_string();
-    until("a session waits", || cell(url, waiting) == sessions).await;
+    cell(url, waiting).parse().unwrap()
+}
+
+/// Waits until so many of them do.
+pub(crate) async fn until_waiting(url: &str, sessions: usize) {
+    until("a session waits", || waiting(url) == sessions).await;
 }
 
 /// Waits until no other session of the database does anything, and none is in a transaction.

@@ -52,7 +52,9 @@ mod postgres {
         type Guard = ();
 
         async fn build(&self) -> Result<(Self::Guard, Arc<dyn Store>), BoxError> {
-            let store = postgres::builder().postgres(postgres::pool().await?).await?;
+            let store = postgres::builder()
+                .postgres(postgres::pool().await?)
+                .await?;
             Ok(((), Arc::new(store)))
         }
     }

@@ -40,7 +40,12 @@ fn another_database_is_refused_with_the_supported_ones_and_without_its_password(
     let url = "mysql://ada:secret@localhost/judgments";
     let (status, error) = refused(&[("DATABASE_URL", url)]);
     assert_eq!(status, Some(2), "{error}");
-    for said in ["DATABASE_URL", "`memory:`", "`sqlite:FILE`", "`postgres:URL`"] {
+    for said in [
+        "DATABASE_URL",
+        "`memory:`",
+        "`sqlite:FILE`",
+        "`postgres:URL`",
+    ] {
         assert!(error.contains(said), "{error}");
     }
     assert!(

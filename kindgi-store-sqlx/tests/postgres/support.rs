@@ -1,16 +1,19 @@
 //! Databases of a test's own, and what to put into them.
 
+#[path = "../made/mod.rs"]
+mod made;
+
 use kindgi_core::{
-    Timestamp,
-    json::RawJson,
     model::{
-        AssertedBy, ClassScope, EndedRun, Item, JudgeClass, JudgingRule, Judgment, PrincipalKind,
-        ProjectId, RuleWhen, RunCopy, Sample, Subject, TenantId, Verdict, Weight,
+        ClassScope, EndedRun, JudgeClass, JudgingRule, Judgment, ProjectId, RuleWhen, RunCopy,
+        Sample, TenantId, Weight,
     },
     store::{Candidate, NewJudgment, Write},
 };
 use kindgi_store_sqlx::{Durability, SqlxStore, SqlxStoreBuilder};
 use kindgi_test_servers::Postgres;
+
+pub(crate) use made::{at, tenant};
 
 /// A new database on the server of this process.
 pub(crate) fn url() -> String {
@@ -41,16 +44,8 @@ pub(crate) async fn open(url: &str) -> SqlxStore {
     builder().connect(url).await.unwrap()
 }
 
-pub(crate) fn tenant() -> TenantId {
-    "acme".parse().unwrap()
-}
-
 pub(crate) fn project() -> ProjectId {
     "project".parse().unwrap()
-}
-
-pub(crate) fn at(millis: i64) -> Timestamp {
-    Timestamp::from_unix_millis(millis).unwrap()
 }
 
 /// A write of no operation.
@@ -64,48 +59,16 @@ pub(crate) fn write(tenant: &TenantId) -> Write<'_> {
 
 /// A judgment of item `key` of run `run`.
 pub(crate) fn judgment(id: &str, run: &str, key: &str) -> NewJudgment {
-    let subject = Subject::Agent {
-        id: "agent".parse().unwrap(),
-        version: "1".parse().unwrap(),
-    };
-    let judgment = Judgment {
-        id: id.parse().unwrap(),
-        tenant: tenant(),
-        project: project(),
-        run: run.parse().unwrap(),
-        subject,
-        item: Item::new(key.parse().unwrap()),
-        verdict: Verdict::Yes,
-        reason: None,
-        correction: None,
-        class: None,
-        restricted: false,
-        asserted_by: AssertedBy {
-            kind: PrincipalKind::User,
-            id: "ada".parse().unwrap(),
-        },
-        participant: None,
-        created_at: at(0),
-        unregistered_at: None,
-        superseded_by: None,
-    };
-    let item_value = None;
-    NewJudgment {
-        judgment,
-        item_value,
-    }
+    made::judgment(id, run, key).0
 }
 
 /// The copy of a judgment's run.
 pub(crate) fn copy(judgment: &Judgment) -> RunCopy {
+    let (_, copy) = made::judgment("any", "any", "any");
     RunCopy {
         run: judgment.run.clone(),
         subject: judgment.subject.clone(),
-        input: RawJson::parse("{}").unwrap(),
-        output: RawJson::parse(r#"{"score": 1.10}"#).unwrap(),
-        context: None,
-        segments: Some(Vec::new()),
-        captured_at: at(0),
+        ..copy
     }
 }
 

@@ -1,5 +1,8 @@
 //! Databases of a test's own, what to put into them, and what to wait for.
 
+#[path = "../made/mod.rs"]
+mod made;
+
 use std::{
     future::Future,
     pin::{Pin, pin},
@@ -8,15 +11,8 @@ use std::{
 };
 
 use kindgi_core::{
-    Timestamp,
-    json::RawJson,
-    model::{
-        AssertedBy, EndedRun, Item, JudgingRule, Judgment, JudgmentId, PrincipalKind, ProjectId,
-        RuleWhen, RunCopy, Sample, Subject, TenantId, Verdict,
-    },
-    store::{
-        Applied, JudgmentStore, NewJudgment, Operation, OperationId, Recorded, StoreResult, Write,
-    },
+    model::{EndedRun, JudgingRule, JudgmentId, ProjectId, RuleWhen, Sample, TenantId},
+    store::{Applied, JudgmentStore, Operation, OperationId, Recorded, StoreResult, Write},
 };
 use kindgi_store_sqlx::{Durability, SqlxStore, SqlxStoreBuilder};
 use kindgi_test_servers::Postgres;
@@ -24,6 +20,8 @@ use sqlx::{
     PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
+
+pub(crate) use made::{at, judgment, tenant};
 
 /// How long anything may take before it counts as failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -86,16 +84,8 @@ pub(crate) async fn execute(session: &mut PgConnection, sql: &'static str) {
     sqlx::raw_sql(sql).execute(session).await.unwrap();
 }
 
-pub(crate) fn tenant() -> TenantId {
-    "acme".parse().unwrap()
-}
-
 pub(crate) fn project() -> ProjectId {
     "project".parse().unwrap()
-}
-
-pub(crate) fn at(millis: i64) -> Timestamp {
-    Timestamp::from_unix_millis(millis).unwrap()
 }
 
 /// A write of no operation.
@@ -123,50 +113,6 @@ pub(crate) fn operation(id: &OperationId) -> Operation<'_> {
         body: &[7; 32],
         keep_until: at(1_000_000_000),
     }
-}
-
-/// A judgment of item `key` of run `run`.
-pub(crate) fn judgment(id: &str, run: &str, key: &str) -> (NewJudgment, RunCopy) {
-    let subject = Subject::Agent {
-        id: "agent".parse().unwrap(),
-        version: "1".parse().unwrap(),
-    };
-    let copy = RunCopy {
-        run: run.parse().unwrap(),
-        subject: subject.clone(),
-        input: RawJson::parse("{}").unwrap(),
-        output: RawJson::parse(r#"{"score": 1.10}"#).unwrap(),
-        context: None,
-        segments: Some(Vec::new()),
-        captured_at: at(0),
-    };
-    let judgment = Judgment {
-        id: id.parse().unwrap(),
-        tenant: tenant(),
-        project: project(),
-        run: run.parse().unwrap(),
-        subject,
-        item: Item::new(key.parse().unwrap()),
-        verdict: Verdict::Yes,
-        reason: None,
-        correction: None,
-        class: None,
-        restricted: false,
-        asserted_by: AssertedBy {
-            kind: PrincipalKind::User,
-            id: "ada".parse().unwrap(),
-        },
-        participant: None,
-        created_at: at(0),
-        unregistered_at: None,
-        superseded_by: None,
-    };
-    let item_value = None;
-    let new = NewJudgment {
-        judgment,
-        item_value,
-    };
-    (new, copy)
 }
 
 /// Records a judgment of the default run.

@@ -1,6 +1,6 @@
 //! The end of data with one fault.
 
-use std::{num::NonZeroU16, sync::atomic::Ordering};
+use std::{num::NonZeroU16, sync::atomic::Ordering, time::Duration};
 
 use async_trait::async_trait;
 use kindgi_core::{
@@ -26,6 +26,11 @@ impl Lifecycle for Faulty {
             if live.is_empty() {
                 return Ok(());
             }
+        }
+        if self.is(Fault::DismissReasonsOutliveErasure) {
+            // What the fault leaves was said before: so a dismissal that is on its way comes first.
+            self.until_others_did(&self.counts.moves, Duration::from_millis(50))
+                .await;
         }
         self.store.erase_run(write, run).await?;
         self.counts.erasures.fetch_add(1, Ordering::SeqCst);

@@ -32,6 +32,11 @@ impl Lifecycle for Faulty {
             self.until_others_did(&self.counts.moves, Duration::from_millis(50))
                 .await;
         }
+        if self.is(Fault::TakeRacesErasure) {
+            // Shorter than a telling that has looked waits for this.
+            self.until_others_did(&self.counts.take_checks, Duration::from_millis(5))
+                .await;
+        }
         self.store.erase_run(write, run).await?;
         self.counts.erasures.fetch_add(1, Ordering::SeqCst);
         Ok(())

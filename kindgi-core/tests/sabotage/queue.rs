@@ -308,6 +308,7 @@ impl JudgingQueueStore for Faulty {
                 self.until_others_did(&self.counts.takes, PATIENCE).await;
             }
             Fault::TakeRacesErasure if !was_erased => {
+                self.counts.take_checks.fetch_add(1, Ordering::SeqCst);
                 self.until_others_did(&self.counts.erasures, PATIENCE).await;
             }
             _ => {}

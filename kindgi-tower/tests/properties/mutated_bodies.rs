@@ -50,8 +50,15 @@ const BODIES: &[(&str, &str)] = &[
     (DISMISS, "{ }"),
 ];
 
-fn is_open(app: &App) -> bool {
-    block_on(app.state("p1", "run-9")) == "open"
+/// Where the queued run's item is after a request: only a dismissal that was taken dismisses it, and
+/// only a judgment that was taken, of that very run, closes it.
+fn should_be(path: &str, body: &[u8], status: u16) -> &'static str {
+    let of_it = |body: &[u8]| body.windows(7).any(|text| text == b"\"run-9\"");
+    match (path, status) {
+        (DISMISS, 200) => "dismissed",
+        ("/v1/judgments", 201) if of_it(body) => "judged",
+        _ => "open",
+    }
 }
 
 /// What a mutation puts in.
@@ -150,7 +157,8 @@ proptest! {
         let app = block_on(app());
         let request = app.request(Method::POST, "admin", path, body.clone());
         let answer = block_on(app.send(request));
-        prop_assert_eq!(is_open(&app), path != DISMISS || answer.status != 200);
+        let state = should_be(path, body.as_bytes(), answer.status.as_u16());
+        prop_assert_eq!(block_on(app.state("p1", "run-9")), state);
         match answer.status.as_u16() {
             200 | 201 => {}
             400..=499 => check_field(&body, &answer),
@@ -170,7 +178,8 @@ proptest! {
         let app = block_on(app());
         let request = app.request(Method::POST, "admin", path, Bytes::from(body.clone()));
         let answer = block_on(app.send(request));
-        prop_assert_eq!(is_open(&app), path != DISMISS || answer.status != 200);
+        let state = should_be(path, &body, answer.status.as_u16());
+        prop_assert_eq!(block_on(app.state("p1", "run-9")), state);
         match (answer.status.as_u16(), std::str::from_utf8(&body)) {
             (200 | 201, Ok(_)) => {}
             (400..=499, Ok(body)) => check_field(body, &answer),
@@ -178,4 +187,15 @@ proptest! {
             _ => prop_assert!(false, "{}", answer.body),
         }
     }
+}
+
+#[test]
+fn a_judgment_of_the_queued_run_closes_its_item() {
+    let body = r#"{"runId":"run-9","item":{"key":"k"},"verdict":"yes"}"#;
+    let app = block_on(app());
+    let request = app.request(Method::POST, "admin", "/v1/judgments", body.to_owned());
+    let answer = block_on(app.send(request));
+    let state = should_be("/v1/judgments", body.as_bytes(), answer.status.as_u16());
+    assert_eq!(state, "judged");
+    assert_eq!(block_on(app.state("p1", "run-9")), state);
 }

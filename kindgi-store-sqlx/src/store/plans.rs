@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How SQLite would go about a statement.
-async fn plan(pool: &SqlitePool, sql: &Sql) -> String {
+pub(super) async fn plan(pool: &SqlitePool, sql: &Sql) -> String {
     let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", sql.text));
     let query = sql
         .args
@@ -45,7 +45,7 @@ fn pages() -> [Keyset; 2] {
     [Keyset { after: None, limit }, Keyset { after, limit }]
 }
 
-async fn pool() -> (tempfile::TempDir, SqlitePool) {
+pub(super) async fn pool() -> (tempfile::TempDir, SqlitePool) {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("plans.db").display());
     crate::SqlxStore::builder().connect(&url).await.unwrap();

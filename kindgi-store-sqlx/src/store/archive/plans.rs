@@ -5,34 +5,16 @@
 use std::num::NonZeroU16;
 
 use kindgi_core::store::archive::{ArchivePart, RecordId};
-use sqlx::{AssertSqlSafe, Row as _, SqlitePool};
 
 use super::rows::{Which, select};
-use crate::{
-    sql::{Cell, Sql},
-    store::Tables,
+use crate::store::{
+    Tables,
+    plans::{plan, pool},
 };
-
-/// How SQLite would go about a statement.
-async fn plan(pool: &SqlitePool, sql: &Sql) -> String {
-    let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", sql.text));
-    let query = sql.args.iter();
-    let query = query.fold(sqlx::query(explain), |query, arg| match arg {
-        Cell::Null => query.bind(None::<String>),
-        Cell::Int(value) => query.bind(*value),
-        Cell::Text(value) => query.bind(value.clone()),
-    });
-    let rows = query.fetch_all(pool).await.unwrap();
-    let steps: Vec<String> = rows.iter().map(|row| row.get("detail")).collect();
-    steps.join("; ")
-}
 
 #[tokio::test]
 async fn every_page_is_a_range_of_an_index() {
-    let folder = tempfile::tempdir().unwrap();
-    let url = format!("sqlite:{}", folder.path().join("plans.db").display());
-    crate::SqlxStore::builder().connect(&url).await.unwrap();
-    let pool = SqlitePool::connect(&url).await.unwrap();
+    let (_folder, pool) = pool().await;
     let tables = Tables::new("kindgi_");
     let limit = NonZeroU16::MIN;
     for (part, index, key) in [

@@ -104,7 +104,7 @@ pub(crate) async fn connect(url: &str) -> Result<PgPool, OpenError> {
         .acquire_timeout(ACQUIRE_TIMEOUT)
         // A round trip more. What finds its connection gone takes the next one.
         .test_before_acquire(false);
-    Ok(pool.connect_with(options).await.map_err(error)?)
+    Ok(pool.connect_lazy_with(options))
 }
 
 /// Where connections create tables by themselves.

@@ -16,6 +16,10 @@ impl Backend for Memory {
     async fn build(&self) -> Result<((), Arc<dyn Store>), BoxError> {
         Ok(((), Arc::new(MemoryStore::new())))
     }
+
+    async fn reopen(&self, _: &mut (), store: Arc<dyn Store>) -> Result<Arc<dyn Store>, BoxError> {
+        Ok(store)
+    }
 }
 
 conformance::laws!(Memory);

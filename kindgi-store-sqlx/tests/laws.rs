@@ -23,12 +23,25 @@ mod sqlite {
 
         async fn build(&self) -> Result<(Self::Guard, Arc<dyn Store>), BoxError> {
             let folder = tempfile::tempdir()?;
-            let url = format!("sqlite:{}", folder.path().join("laws.db").display());
-            // The laws don't pull the plug.
-            let builder = SqlxStore::builder().durability(Durability::MayCorruptOnPowerLoss);
-            let store = builder.connect(&url).await?;
-            Ok((folder, Arc::new(store)))
+            let store = open(&folder).await?;
+            Ok((folder, store))
         }
+
+        async fn reopen(
+            &self,
+            folder: &mut Self::Guard,
+            store: Arc<dyn Store>,
+        ) -> Result<Arc<dyn Store>, BoxError> {
+            drop(store);
+            open(folder).await
+        }
+    }
+
+    async fn open(folder: &tempfile::TempDir) -> Result<Arc<dyn Store>, BoxError> {
+        let url = format!("sqlite:{}", folder.path().join("laws.db").display());
+        // The laws don't pull the plug.
+        let builder = SqlxStore::builder().durability(Durability::MayCorruptOnPowerLoss);
+        Ok(Arc::new(builder.connect(&url).await?))
     }
 
     conformance::laws!(Sqlite);
@@ -43,20 +56,35 @@ mod postgres {
         conformance::{self, Backend},
         store::Store,
     };
+    use kindgi_store_sqlx::SqlxStoreBuilder;
 
     use crate::servers::postgres;
 
     struct Postgres;
 
     impl Backend for Postgres {
-        type Guard = ();
+        /// It knows the store's place.
+        type Guard = SqlxStoreBuilder;
 
         async fn build(&self) -> Result<(Self::Guard, Arc<dyn Store>), BoxError> {
-            let store = postgres::builder()
-                .postgres(postgres::pool().await?)
-                .await?;
-            Ok(((), Arc::new(store)))
+            let builder = postgres::builder();
+            let store = open(&builder).await?;
+            Ok((builder, store))
         }
+
+        async fn reopen(
+            &self,
+            builder: &mut Self::Guard,
+            store: Arc<dyn Store>,
+        ) -> Result<Arc<dyn Store>, BoxError> {
+            drop(store);
+            open(builder).await
+        }
+    }
+
+    async fn open(builder: &SqlxStoreBuilder) -> Result<Arc<dyn Store>, BoxError> {
+        let pool = postgres::pool().await?;
+        Ok(Arc::new(builder.clone().postgres(pool).await?))
     }
 
     conformance::laws!(Postgres);

@@ -20,6 +20,17 @@ impl Backend for Files {
         let store = FileStore::open(folder.path(), Flush::Never).await?;
         Ok((folder, Arc::new(store)))
     }
+
+    async fn reopen(
+        &self,
+        folder: &mut TempDir,
+        store: Arc<dyn Store>,
+    ) -> Result<Arc<dyn Store>, BoxError> {
+        // Its folder is open to one at a time.
+        drop(store);
+        let store = FileStore::open(folder.path(), Flush::Never).await?;
+        Ok(Arc::new(store))
+    }
 }
 
 conformance::laws!(Files);

@@ -12,9 +12,10 @@ use crate::{
     },
     store::{
         Applied, Candidate, ClassAt, ClassCreated, ClassFilter, ClassReplaced, EnabledRules,
-        ItemMoved, JudgedRun, JudgedRunFilter, JudgmentFilter, JudgmentRemoved, Keyset, ListedRule,
-        NewJudgment, Operation, OperationId, PurgePosition, Purged, QueueFilter, QueueSlice,
-        Recorded, Revised, RuleAppended, RuleResults, RuleStopped, Slice, Store, Taken, Write,
+        ItemMoved, JudgedRun, JudgedRunFilter, JudgmentFilter, JudgmentRemoved, Keyset,
+        KnownOperation, ListedRule, NewJudgment, Operation, OperationId, PurgePosition, Purged,
+        QueueFilter, QueueSlice, Receipt, Recorded, Revised, RuleAppended, RuleResults,
+        RuleStopped, Slice, Store, Taken, Write,
     },
 };
 
@@ -95,6 +96,9 @@ pub(crate) enum Ask {
         limit: NonZeroU16,
     },
     JudgedRuns(JudgedRunFilter, Keyset),
+    /// What is kept of an operation at the call's time.
+    Receipt(OwnedOperation),
+    Keep(Box<Receipt>),
 }
 
 /// What is answered.
@@ -126,6 +130,18 @@ pub(crate) enum Answer {
     ParticipantErased(u64),
     Purged(Purged),
     JudgedRuns(Slice<JudgedRun>),
+    Receipt(Option<KnownOperation>),
+    Kept(Applied<Receipt>),
+}
+
+impl OwnedOperation {
+    fn borrowed(&self) -> Operation<'_> {
+        Operation {
+            id: &self.id,
+            body: &self.body,
+            keep_until: self.keep_until,
+        }
+    }
 }
 
 impl Call {
@@ -148,6 +164,14 @@ impl Call {
         self.writes() && !never
     }
 
+    /// The operation that the answer depends on.
+    pub(crate) fn looks_at(&self) -> Option<OwnedOperation> {
+        match self.ask {
+            Ask::Receipt(operation) => Some(operation),
+            _ => self.operation.filter(|_| self.uses_operation()),
+        }
+    }
+
     /// Whether it may change something.
     pub(crate) fn writes(&self) -> bool {
         !matches!(
@@ -166,6 +190,7 @@ impl Call {
                 | Ask::RuleResults(..)
                 | Ask::IsErased(_)
                 | Ask::JudgedRuns(..)
+                | Ask::Receipt(_)
         )
     }
 
@@ -188,11 +213,7 @@ impl Call {
         let write = Write {
             tenant,
             now: self.now,
-            operation: self.operation.as_ref().map(|operation| Operation {
-                id: &operation.id,
-                body: &operation.body,
-                keep_until: operation.keep_until,
-            }),
+            operation: self.operation.as_ref().map(OwnedOperation::borrowed),
         };
         Ok(match &self.ask {
             Ask::Record { new, copy, class } => {
@@ -285,6 +306,11 @@ impl Call {
             Ask::JudgedRuns(filter, keyset) => {
                 Answer::JudgedRuns(store.judged_runs(tenant, filter, keyset).await?)
             }
+            Ask::Receipt(operation) => {
+                let operation = operation.borrowed();
+                Answer::Receipt(store.receipt(tenant, self.now, operation).await?)
+            }
+            Ask::Keep(receipt) => Answer::Kept(store.keep(write, receipt).await?),
         })
     }
 }
@@ -414,11 +440,13 @@ impl fmt::Display for Call {
                 limit,
             } => write!(f, "purge before {before}, from {from:?}, at most {limit}")?,
             Ask::JudgedRuns(filter, keyset) => write!(f, "judged runs {filter:?}, {keyset:?}")?,
+            Ask::Receipt(_) => f.write_str("receipt")?,
+            Ask::Keep(receipt) => write!(f, "keep {receipt:?}")?,
         }
-        if self.writes() {
+        if self.writes() || self.looks_at().is_some() {
             write!(f, " @ {}", self.now)?;
         }
-        if let Some(operation) = &self.operation {
+        if let Some(operation) = self.operation.or(self.looks_at()) {
             write!(
                 f,
                 ", operation {} with body {} until {}",

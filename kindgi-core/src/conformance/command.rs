@@ -136,6 +136,15 @@ pub(crate) enum What {
         filter: JudgedFilterBy,
         list: ListBy,
     },
+    /// Asks for a receipt.
+    Receipt(OperationBy),
+    /// Keeps a receipt of what changed nothing.
+    Keep {
+        /// Of which kind of transition.
+        kind: u8,
+        pick: u8,
+        content: u8,
+    },
     /// One of the last four commands with its operation, at another time and for a row of its own.
     Again {
         pick: u8,

@@ -103,6 +103,7 @@ fn what(judgment: u32, class: u32, rule: u32) -> impl Strategy<Value = What> {
         judgment => of_judgments(),
         class => of_classes(),
         rule => of_rules(),
+        4 => of_operations(),
         12 => pick().prop_map(|pick| What::Again { pick }),
     ]
 }
@@ -140,6 +141,18 @@ fn of_classes() -> impl Strategy<Value = What> {
         ),
         2 => pick().prop_map(|pick| What::Class { pick }),
         3 => (option::weighted(0.3, few()), list()).prop_map(|(scope, list)| What::Classes { scope, list }),
+    ]
+}
+
+pub(super) fn of_operations() -> impl Strategy<Value = What> {
+    // All but the id and the body of an operation is for those who write.
+    prop_oneof![
+        3 => operation(Just(255).boxed()).prop_map(What::Receipt),
+        2 => (0..8_u8, pick(), content()).prop_map(|(kind, pick, content)| What::Keep {
+            kind,
+            pick,
+            content,
+        }),
     ]
 }
 
@@ -248,8 +261,8 @@ mod tests {
         model::ItemState,
         store::{
             Applied::{self, Done, OtherBody, Replayed},
-            ClassCreated, ClassReplaced, ItemMoved, JudgmentRemoved, PurgePart, Recorded,
-            RuleAppended, RuleStopped, Taken,
+            ClassCreated, ClassReplaced, ItemMoved, JudgmentRemoved, KnownOperation, PurgePart,
+            Recorded, RuleAppended, RuleStopped, Taken,
         },
     };
 
@@ -355,6 +368,10 @@ mod tests {
                 },
             ),
             Answer::JudgedRuns(page) => ("judged runs", filled(!page.rows.is_empty(), page.more)),
+            Answer::Receipt(None) => ("receipt", "none"),
+            Answer::Receipt(Some(KnownOperation::Done(_))) => ("receipt", "done"),
+            Answer::Receipt(Some(KnownOperation::OtherBody)) => ("receipt", "other body"),
+            Answer::Kept(applied) => kind("keep", applied, |_| "kept"),
             Answer::Erased => ("erase", "ok"),
             Answer::IsErased(is) => ("is erased", if *is { "yes" } else { "no" }),
         }

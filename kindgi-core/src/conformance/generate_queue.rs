@@ -4,7 +4,7 @@ use proptest::{collection::vec, option, prelude::*};
 
 use super::{
     command::{JudgedFilterBy, QueueFilterBy, RecordBy, RuleBy, TakeBy, What},
-    generate::{few, list, pick, revision},
+    generate::{few, list, of_operations, pick, revision},
 };
 
 /// What a queue begins with, in this order.
@@ -46,6 +46,7 @@ pub(super) fn all() -> BoxedStrategy<What> {
             }
         }),
         10 => ends(),
+        6 => of_operations(),
         32 => pick().prop_map(|pick| What::Again { pick }),
     ]
     .boxed()

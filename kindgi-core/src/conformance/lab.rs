@@ -1,7 +1,7 @@
 //! Where a law is tried: a runtime, a store, and tenants that nobody used before.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     fmt::Debug,
     future::Future,
     sync::{
@@ -17,7 +17,7 @@ use proptest::{
 };
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::{Backend, Report};
+use super::{Backend, Report, report::told};
 use crate::{BoxError, Clock, SystemClock, model::TenantId, store::Store};
 
 /// How many candidates are tried to make a failing case smaller.
@@ -50,27 +50,39 @@ impl<S: ?Sized> Lab<S> {
         holds: impl FnOnce(&Self) -> Result<(), Report>,
     ) -> Result<(), Report> {
         let attempt = || {
-            let runtime = Builder::new_multi_thread()
-                .worker_threads(2)
-                .enable_all()
-                .build();
-            let runtime = runtime.map_err(|e| Report::new(format!("no runtime: {e}")))?;
-            let (guard, store) = runtime.block_on(async { build().await })?;
-            let lab = Self {
-                store,
-                runtime,
-                name: SystemClock.new_id(),
-                tenants: AtomicU64::new(0),
-            };
+            let (lab, guard) = Self::open(build)?;
             let held = holds(&lab);
-            let Self { store, runtime, .. } = lab;
-            let within = runtime.enter();
-            drop(store);
-            drop(guard);
-            drop(within);
+            lab.close(guard);
             held
         };
         attempt().map_err(|report: Report| report.of_law(law))
+    }
+
+    fn open<G, F: Future<Output = Result<(G, Arc<S>), BoxError>>>(
+        build: impl FnOnce() -> F,
+    ) -> Result<(Self, G), Report> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build();
+        let runtime = runtime.map_err(|e| Report::new(format!("no runtime: {e}")))?;
+        let (guard, store) = runtime.block_on(async { build().await })?;
+        let lab = Self {
+            store,
+            runtime,
+            name: SystemClock.new_id(),
+            tenants: AtomicU64::new(0),
+        };
+        Ok((lab, guard))
+    }
+
+    /// Drops the store, then what it needs, within the runtime.
+    fn close<G>(self, guard: G) {
+        let Self { store, runtime, .. } = self;
+        let within = runtime.enter();
+        drop(store);
+        drop(guard);
+        drop(within);
     }
 
     /// A tenant that nobody used before, on a shared database either.
@@ -89,8 +101,7 @@ impl<S: ?Sized> Lab<S> {
         self.runtime.block_on(future)
     }
 
-    /// Tries generated cases and, of one that fails, smaller ones; reports the smallest that
-    /// failed. `check` is told whether it is looking for a smaller one.
+    /// [`property`], said of the store.
     pub(crate) fn property<T: Strategy>(
         &self,
         cases: u32,
@@ -100,26 +111,7 @@ impl<S: ?Sized> Lab<S> {
     where
         T::Value: Case,
     {
-        let config = Config {
-            cases: cases_wanted()?.unwrap_or(cases),
-            failure_persistence: None,
-            max_shrink_iters: MAX_SHRINKS,
-            ..Config::default()
-        };
-        let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-        let failed: RefCell<Option<(T::Value, Report)>> = RefCell::new(None);
-        let outcome = TestRunner::new_with_rng(config, rng).run(strategy, |case| {
-            let shrinking = failed.borrow().is_some();
-            check(&case, shrinking).map_err(|report| {
-                failed.replace(Some((case, report)));
-                TestCaseError::fail("the law doesn't hold")
-            })
-        });
-        match (outcome, failed.take()) {
-            (Ok(()), None) => Ok(()),
-            (_, Some((case, report))) => Err(with_fewer(case, report, |case| check(case, true))),
-            (Err(e), None) => Err(Report::new(format!("the suite failed: {e}"))),
-        }
+        property(cases, strategy, check)
     }
 
     /// Runs `each` on so many OS threads, `rounds` times, each time let loose at once. The
@@ -163,6 +155,108 @@ impl<S: ?Sized> Lab<S> {
             }
         }
         Ok(by_round)
+    }
+}
+
+/// A store that is opened again and again, when it was closed or never open.
+pub(crate) struct Reopening<'b, B: Backend> {
+    backend: &'b B,
+    open: RefCell<Option<(Lab, B::Guard)>>,
+}
+
+impl<'b, B: Backend> Reopening<'b, B> {
+    pub(crate) fn new(backend: &'b B) -> Self {
+        let open = RefCell::new(None);
+        Self { backend, open }
+    }
+
+    /// Does something with the open store.
+    pub(crate) fn opened<T>(
+        &self,
+        with: impl FnOnce(&Lab) -> Result<T, Report>,
+    ) -> Result<T, Report> {
+        let mut open = self.open.borrow_mut();
+        let (lab, guard) = match open.take() {
+            Some(open) => open,
+            None => Lab::open(|| self.backend.build())?,
+        };
+        let done = with(&lab);
+        *open = Some((lab, guard));
+        done
+    }
+
+    /// Opens the store again.
+    pub(crate) fn reopen(&self) -> Result<(), Report> {
+        let mut open = self.open.borrow_mut();
+        let Some((lab, mut guard)) = open.take() else {
+            return Ok(());
+        };
+        let Lab { store, runtime, .. } = lab;
+        let reopened = runtime.block_on(async { self.backend.reopen(&mut guard, store).await });
+        match reopened {
+            Ok(store) => {
+                let lab = Lab {
+                    store,
+                    runtime,
+                    name: lab.name,
+                    tenants: lab.tenants,
+                };
+                *open = Some((lab, guard));
+                Ok(())
+            }
+            Err(e) => {
+                let within = runtime.enter();
+                drop(guard);
+                drop(within);
+                Err(Report::new(format!(
+                    "the store could not be opened again: {}",
+                    told(&*e)
+                )))
+            }
+        }
+    }
+
+    pub(crate) fn close(self) {
+        if let Some((lab, guard)) = self.open.into_inner() {
+            lab.close(guard);
+        }
+    }
+}
+
+/// Tries generated cases and, of one that fails, smaller ones; reports the smallest that failed.
+/// `check` is told whether it is looking for a smaller one.
+pub(crate) fn property<T: Strategy>(
+    cases: u32,
+    strategy: &T,
+    check: impl Fn(&T::Value, bool) -> Result<(), Report>,
+) -> Result<(), Report>
+where
+    T::Value: Case,
+{
+    let config = Config {
+        cases: cases_wanted()?.unwrap_or(cases),
+        failure_persistence: None,
+        max_shrink_iters: MAX_SHRINKS,
+        ..Config::default()
+    };
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let failed: RefCell<Option<(T::Value, Report)>> = RefCell::new(None);
+    let tried = Cell::new(0);
+    let outcome = TestRunner::new_with_rng(config, rng).run(strategy, |case| {
+        let shrinking = failed.borrow().is_some();
+        tried.set(tried.get() + u32::from(!shrinking));
+        check(&case, shrinking).map_err(|report| {
+            failed.replace(Some((case, report)));
+            TestCaseError::fail("the law doesn't hold")
+        })
+    });
+    match (outcome, failed.take()) {
+        (Ok(()), None) => Ok(()),
+        (_, Some((case, report))) => {
+            let smallest = with_fewer(case, report, |case| check(case, true));
+            Err(smallest.of_case(tried.get()))
+        }
+        (Err(e), None) => Err(Report::new(format!("the suite failed: {e}"))),
     }
 }
 

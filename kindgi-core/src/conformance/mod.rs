@@ -17,6 +17,15 @@
 //!     async fn build(&self) -> Result<((), Arc<dyn Store>), BoxError> {
 //!         Ok(((), Arc::new(MemoryStore::new())))
 //!     }
+//!
+//!     /// Opened as another process would; what is in memory, ends with it.
+//!     async fn reopen(
+//!         &self,
+//!         _: &mut (),
+//!         store: Arc<dyn Store>,
+//!     ) -> Result<Arc<dyn Store>, BoxError> {
+//!         Ok(store)
+//!     }
 //! }
 //!
 //! conformance::laws!(Mine);
@@ -42,6 +51,7 @@
 pub mod archive;
 mod call;
 mod command;
+mod dropped;
 mod generate;
 mod generate_queue;
 pub mod host;
@@ -50,6 +60,7 @@ mod lab;
 pub mod laws;
 mod model;
 mod model_lifecycle;
+mod model_operations;
 mod model_queue;
 mod model_rules;
 pub mod rate_limit;
@@ -93,6 +104,22 @@ pub trait Backend: Send + Sync {
     /// law, also for several at a time.
     fn build(&self)
     -> impl Future<Output = Result<(Self::Guard, Arc<dyn Store>), BoxError>> + Send;
+
+    /// Opens a store again that [`build`](Self::build) made, as a process does that starts anew:
+    /// by new connections to the same database, by reading the same file. A store in memory, which
+    /// nothing outlives, gives the same again.
+    ///
+    /// The store that is given is the only one there is, so that dropping it closes it; a store
+    /// that others may have at the same time need not be closed before. Unless a backend says how
+    /// this is done, the law of it fails.
+    fn reopen(
+        &self,
+        guard: &mut Self::Guard,
+        store: Arc<dyn Store>,
+    ) -> impl Future<Output = Result<Arc<dyn Store>, BoxError>> + Send {
+        let _ = (guard, store);
+        async { Err("`Backend::reopen` doesn't say how".into()) }
+    }
 }
 
 /// Hands the names of all laws to a macro, after what else it is to be given.
@@ -104,6 +131,7 @@ macro_rules! __kindgi_for_each_law {
             $($with)*
             answers_equal_the_model
             concurrent_rounds_equal_some_order
+            what_was_written_is_there_when_opened_again
             a_dropped_future_leaves_all_or_nothing
             one_live_judgment_per_key_under_concurrency
             a_copy_never_changes_after_the_first
@@ -119,6 +147,8 @@ macro_rules! __kindgi_for_each_law {
             a_kept_operation_takes_effect_once
             a_refusal_is_never_kept
             an_operation_ends_at_its_instant
+            a_receipt_is_what_an_operation_came_to
+            what_changed_nothing_is_kept_once
             a_live_class_name_is_unique_in_its_scope_under_concurrency
             a_class_that_changed_is_noticed
             a_retired_class_frees_its_name
@@ -159,7 +189,7 @@ macro_rules! __kindgi_stamp {
                 $crate::conformance::laws::$law(&$backend)
             }
         )*
-        $crate::__kindgi_stamp_all_laws_are_here! { 43, LAWS: $($law)* }
+        $crate::__kindgi_stamp_all_laws_are_here! { 46, LAWS: $($law)* }
     };
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     call::{Answer, Ask, Call, OwnedOperation},
+    model_operations::{receipt_of, replay},
     model_queue::Told,
     model_rules::Rules,
 };
@@ -14,9 +15,8 @@ use crate::{
         TenantId,
     },
     store::{
-        Applied, ClassCreated, ClassFilter, ClassReplaced, EnabledRules, ItemMoved, JudgmentFilter,
-        JudgmentRemoved, Keyset, NewJudgment, PurgePosition, Recorded, Revised, RuleAppended,
-        RuleStopped, Slice,
+        Applied, ClassCreated, ClassFilter, ClassReplaced, EnabledRules, JudgmentFilter,
+        JudgmentRemoved, Keyset, NewJudgment, PurgePosition, Receipt, Recorded, Revised, Slice,
     },
 };
 
@@ -40,9 +40,8 @@ pub(crate) struct Model {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Kept {
     pub(super) tenant: TenantId,
-    operation: OwnedOperation,
-    /// An answer with `Applied::Done`.
-    pub(super) answer: Answer,
+    pub(super) operation: OwnedOperation,
+    pub(super) receipt: Receipt,
 }
 
 impl Model {
@@ -57,9 +56,9 @@ impl Model {
             .is_some_and(|latest| *latest >= end)
     }
 
-    /// The operation of the call, where it is kept at its time.
-    fn kept(&self, call: &Call) -> Option<&Kept> {
-        let id = call.operation.filter(|_| call.uses_operation())?.id;
+    /// The operation that the call looks at, where it is kept at its time.
+    pub(super) fn kept(&self, call: &Call) -> Option<&Kept> {
+        let id = call.looks_at()?.id;
         self.operations.iter().find(|kept| {
             kept.tenant == call.tenant
                 && kept.operation.id == id
@@ -87,7 +86,7 @@ impl Model {
             let same_body = call
                 .operation
                 .is_some_and(|o| o.body == kept.operation.body);
-            return replay(call, same_body.then_some(&kept.answer));
+            return replay(call, same_body.then(|| kept.receipt.clone()));
         }
         let answer = match &call.ask {
             Ask::Record { new, copy, class } => {
@@ -131,16 +130,17 @@ impl Model {
                 let moved = self.reopen(&call.tenant, project, run, by, call.now);
                 Answer::Reopened(Applied::Done(moved))
             }
+            Ask::Keep(receipt) => Answer::Kept(Applied::Done((**receipt).clone())),
             _ => self.read(call),
         };
-        if let Some(operation) = call.operation.filter(|_| took_effect(&answer)) {
+        if let (Some(operation), Some(receipt)) = (call.operation, receipt_of(&answer)) {
             let same =
                 |kept: &Kept| kept.tenant == call.tenant && kept.operation.id == operation.id;
             self.operations.retain(|kept| !same(kept));
             self.operations.push(Kept {
                 tenant: call.tenant.clone(),
                 operation,
-                answer: answer.clone(),
+                receipt,
             });
         }
         answer
@@ -377,58 +377,10 @@ impl Model {
             Ask::JudgedRuns(filter, keyset) => {
                 Answer::JudgedRuns(self.judged_runs(tenant, filter, keyset))
             }
+            Ask::Receipt(operation) => Answer::Receipt(self.receipt(call, operation)),
             _ => Answer::Erased,
         }
     }
-}
-
-fn replay(call: &Call, kept: Option<&Answer>) -> Answer {
-    use Applied::{Done, OtherBody, Replayed};
-    match (&call.ask, kept) {
-        (Ask::Record { .. }, Some(Answer::Recorded(Done(it)))) => {
-            Answer::Recorded(Replayed(it.clone()))
-        }
-        (Ask::Record { .. }, _) => Answer::Recorded(OtherBody),
-        (Ask::Remove(_), Some(Answer::Removed(Done(it)))) => Answer::Removed(Replayed(*it)),
-        (Ask::Remove(_), _) => Answer::Removed(OtherBody),
-        (Ask::CreateClass(_), Some(Answer::ClassCreated(Done(it)))) => {
-            Answer::ClassCreated(Replayed(it.clone()))
-        }
-        (Ask::CreateClass(_), _) => Answer::ClassCreated(OtherBody),
-        (Ask::AppendRule { .. }, Some(Answer::RuleAppended(Done(it)))) => {
-            Answer::RuleAppended(Replayed(it.clone()))
-        }
-        (Ask::AppendRule { .. }, _) => Answer::RuleAppended(OtherBody),
-        (Ask::StopRule(..), Some(Answer::RuleStopped(Done(it)))) => {
-            Answer::RuleStopped(Replayed(*it))
-        }
-        (Ask::StopRule(..), _) => Answer::RuleStopped(OtherBody),
-        (Ask::Dismiss { .. }, Some(Answer::Dismissed(Done(it)))) => {
-            Answer::Dismissed(Replayed(it.clone()))
-        }
-        (Ask::Dismiss { .. }, _) => Answer::Dismissed(OtherBody),
-        (Ask::Reopen { .. }, Some(Answer::Reopened(Done(it)))) => {
-            Answer::Reopened(Replayed(it.clone()))
-        }
-        (Ask::Reopen { .. }, _) => Answer::Reopened(OtherBody),
-        (_, Some(Answer::ClassReplaced(Done(it)))) => Answer::ClassReplaced(Replayed(it.clone())),
-        _ => Answer::ClassReplaced(OtherBody),
-    }
-}
-
-fn took_effect(answer: &Answer) -> bool {
-    use Applied::Done;
-    matches!(
-        answer,
-        Answer::Recorded(Done(Recorded::Ok { .. }))
-            | Answer::Removed(Done(JudgmentRemoved::Ok))
-            | Answer::ClassCreated(Done(ClassCreated::Ok(_)))
-            | Answer::ClassReplaced(Done(ClassReplaced::Ok(_)))
-            | Answer::RuleAppended(Done(RuleAppended::Ok(_)))
-            | Answer::RuleStopped(Done(RuleStopped::Ok))
-            | Answer::Dismissed(Done(ItemMoved::Ok(_)))
-            | Answer::Reopened(Done(ItemMoved::Ok(_)))
-    )
 }
 
 fn reads(readable: &Readable, project: &str) -> bool {

@@ -1,15 +1,12 @@
 //! The reference for the end of data, and for what is built from it before.
 
-use super::{
-    call::Answer,
-    model::{Model, slice},
-};
+use super::model::{Model, slice};
 use crate::{
     Timestamp,
     json::RawJson,
     model::{Judgment, ParticipantId, Position, RunContext, RunCopy, RunId, Subject, TenantId},
     store::{
-        Applied, ItemMoved, JudgedRun, JudgedRunFilter, Keyset, PurgePart, PurgePosition, Purged,
+        ItemMoved, JudgedRun, JudgedRunFilter, Keyset, PurgePart, PurgePosition, Purged, Receipt,
         Recorded, Slice,
     },
 };
@@ -41,11 +38,11 @@ impl Model {
             }
         }
         for kept in &mut self.operations {
-            match &mut kept.answer {
-                Answer::Recorded(Applied::Done(Recorded::Ok { judgment, .. })) => {
+            match &mut kept.receipt {
+                Receipt::Recorded(Recorded::Ok { judgment, .. }) => {
                     clear(judgment);
                 }
-                Answer::Dismissed(Applied::Done(ItemMoved::Ok(item)))
+                Receipt::Dismissed(ItemMoved::Ok(item))
                     if kept.tenant == *tenant && item.run == *run =>
                 {
                     item.reason = None;
@@ -76,8 +73,7 @@ impl Model {
             changed += forget(&mut new.judgment);
         }
         for kept in &mut self.operations {
-            if let Answer::Recorded(Applied::Done(Recorded::Ok { judgment, .. })) = &mut kept.answer
-            {
+            if let Receipt::Recorded(Recorded::Ok { judgment, .. }) = &mut kept.receipt {
                 forget(judgment);
             }
         }

@@ -7,6 +7,7 @@ use crate::{BoxError, StoreError, json::InvalidJson, model::InvalidText};
 /// Why a law doesn't hold, for a human: what was done, what should have come of it, what did.
 pub struct Report {
     law: &'static str,
+    case: Option<u32>,
     what: String,
 }
 
@@ -14,6 +15,7 @@ impl Report {
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self {
             law: "",
+            case: None,
             what: what.into(),
         }
     }
@@ -24,14 +26,25 @@ impl Report {
 
     pub(crate) fn with_context(self, context: impl fmt::Display) -> Self {
         Self {
-            law: self.law,
             what: format!("{}\n{context}", self.what),
+            ..self
         }
+    }
+
+    pub(crate) fn of_case(self, case: u32) -> Self {
+        let case = Some(case);
+        Self { case, ..self }
     }
 
     /// The law's name, which is its function's and its test's.
     pub fn law(&self) -> &'static str {
         self.law
+    }
+
+    /// Which of the law's generated cases failed first, counted from 1, before a smaller one was
+    /// looked for; `None` if the law failed by what it does itself.
+    pub fn case(&self) -> Option<u32> {
+        self.case
     }
 }
 
@@ -64,21 +77,19 @@ impl From<InvalidJson> for Report {
 
 impl From<StoreError> for Report {
     fn from(e: StoreError) -> Self {
-        Self::new(format!("the store failed: {e}: {}", causes(&e)))
+        Self::new(format!("the store failed: {}", told(&e)))
     }
 }
 
 impl From<BoxError> for Report {
     fn from(e: BoxError) -> Self {
-        Self::new(format!(
-            "the store could not be built: {e}: {}",
-            causes(&*e)
-        ))
+        Self::new(format!("the store could not be built: {}", told(&*e)))
     }
 }
 
-fn causes(e: &(dyn error::Error + 'static)) -> String {
-    let mut causes = Vec::new();
+/// An error with its causes.
+pub(crate) fn told(e: &(dyn error::Error + 'static)) -> String {
+    let mut causes = vec![e.to_string()];
     let mut next = e.source();
     while let Some(e) = next {
         causes.push(e.to_string());

@@ -17,7 +17,10 @@ use crate::{
         Judgment, PageSize, PrincipalKind, ProjectId, Rank, Readable, ReviewerRole, RunContext,
         RunCopy, Segment, Subject, TenantId, Verdict, Weight,
     },
-    store::{ClassFilter, JudgmentFilter, Keyset, NewJudgment},
+    store::{
+        ClassCreated, ClassFilter, ClassReplaced, JudgmentFilter, JudgmentRemoved, Keyset,
+        NewJudgment, Receipt, RuleAppended, RuleStopped,
+    },
 };
 
 /// The commands as calls, each in its place; `None` for those that are off. A row's id has its
@@ -58,7 +61,8 @@ pub(crate) fn readings(calls: &[Call]) -> Vec<Call> {
         after: None,
         limit: PageSize::new(PageSize::MAX).unwrap_or_default(),
     };
-    for Call { tenant, ask, .. } in calls {
+    for call in calls {
+        let Call { tenant, ask, .. } = call;
         let mut asks = vec![
             Ask::Judgments(JudgmentFilter::default(), Readable::All, every.clone()),
             Ask::Classes(ClassFilter::default(), Readable::All, every.clone()),
@@ -74,6 +78,7 @@ pub(crate) fn readings(calls: &[Call]) -> Vec<Call> {
             Ask::EraseRun(run) => asks.push(Ask::IsErased(run.clone())),
             _ => {}
         }
+        asks.extend(call.looks_at().map(Ask::Receipt));
         let calls = asks.into_iter().map(|ask| Call::reading(tenant, ask));
         readings.extend(calls.filter(|call| seen.insert(call.to_string())));
     }
@@ -175,6 +180,17 @@ impl Case<'_> {
             What::EraseParticipant { .. } | What::Purge { .. } | What::JudgedRuns { .. } => {
                 self.lifecycle_call(tenant, number, &command.what)?
             }
+            What::Receipt(by) => Ask::Receipt(operation(by.id, by.body, instant(by.until))),
+            What::Keep {
+                kind,
+                pick,
+                content,
+            } => Ask::Keep(Box::new(self.unchanged(
+                tenant,
+                number,
+                now,
+                (*kind, *pick, *content),
+            )?)),
             What::EraseRun { run } => Ask::EraseRun(near("run", *run).parse()?),
             What::IsErased { run } => Ask::IsErased(near("run", *run).parse()?),
         };
@@ -303,6 +319,33 @@ impl Case<'_> {
             }),
             copy: copy.map(Box::new),
             class,
+        })
+    }
+
+    /// The receipt of what found everything as it was to be.
+    fn unchanged(
+        &self,
+        tenant: &TenantId,
+        number: usize,
+        now: Timestamp,
+        (kind, pick, content): (u8, u8, u8),
+    ) -> Result<Receipt, Report> {
+        let class = || {
+            let mut class = self.class(tenant, number, pick)?;
+            dress(&mut class, content)?;
+            Ok::<_, Report>(Box::new(class))
+        };
+        Ok(match kind {
+            0 => Receipt::JudgmentRemoved(JudgmentRemoved::Ok),
+            1 => Receipt::JudgmentRemoved(JudgmentRemoved::NotLive),
+            2 => Receipt::ClassCreated(ClassCreated::Ok(class()?)),
+            3 => Receipt::ClassReplaced(ClassReplaced::Ok(class()?)),
+            4 => Receipt::RuleStopped(RuleStopped::Ok),
+            5 => Receipt::RuleStopped(RuleStopped::NotLive),
+            _ => {
+                let rule = self.latest(tenant, number, now, (pick, content))?;
+                Receipt::RuleAppended(RuleAppended::Ok(Box::new(rule)))
+            }
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Report,
-    call::Ask,
+    call::{Answer, Ask, Call},
     command::{Command, RuleBy, What},
     resolve::{Case, keyset, project, row_id},
     texts::{near, near_of},
@@ -100,6 +100,31 @@ impl Case<'_> {
                 Ok((project(of)?, row_id(number, by.content).parse()?))
             }
             _ => Ok((project(0)?, "nothing".parse()?)),
+        }
+    }
+
+    /// The latest version of a picked rule, or what might have been one.
+    pub(crate) fn latest(
+        &self,
+        tenant: &TenantId,
+        number: usize,
+        now: Timestamp,
+        (pick, content): (u8, u8),
+    ) -> Result<JudgingRule, Report> {
+        let (project, id) = self.rule(number, pick, false)?;
+        let latest = Ask::Rule(project.clone(), id.clone());
+        let by = RuleBy {
+            project: 0,
+            name: content,
+            content,
+            class: None,
+        };
+        match self.model.clone().answer(&Call::reading(tenant, latest)) {
+            Answer::Rule(Some(rule)) => Ok(*rule),
+            _ => match self.append(tenant, number, now, &by, (project, id, 2))? {
+                Ask::AppendRule { next, .. } => Ok(*next),
+                _ => Err(Report::new("the suite made another call")),
+            },
         }
     }
 

@@ -53,6 +53,9 @@ struct Line {
     plan: Arc<Mutex<Plan>>,
     /// A commit was sent, and isn't answered.
     committing: Mutex<bool>,
+    /// Nothing more reaches the client. Held while something does: an answer may come before the
+    /// thread that asked goes on to cut the connection.
+    muted: Mutex<bool>,
 }
 
 impl Proxy {
@@ -102,6 +105,7 @@ impl Line {
             server,
             plan,
             committing: Mutex::new(false),
+            muted: Mutex::new(false),
         });
         let back = Arc::clone(&line);
         thread::spawn(move || {
@@ -144,6 +148,9 @@ impl Line {
                 *self.committing.lock().unwrap() = true;
             }
             let due = self.is_due(true);
+            if due.is_some() {
+                *self.muted.lock().unwrap() = true;
+            }
             if due != Some(How::Lost) {
                 (&self.server).write_all(&message)?;
             }
@@ -158,6 +165,10 @@ impl Line {
     fn answer(&self) -> io::Result<()> {
         loop {
             let message = message(&self.server, 1)?;
+            let muted = self.muted.lock().unwrap();
+            if *muted {
+                return Ok(());
+            }
             if self.is_due(false).is_some() {
                 return (&self.client).write_all(&message[..message.len() / 2]);
             }

@@ -5,16 +5,19 @@
 //! let url = kindgi_test_servers::Postgres::shared().fresh_database();
 //! ```
 //!
-//! A test that needs PostgreSQL has `postgres` in its full path, module or function, so that
-//! `scripts/test` can leave it out, and say so, where PostgreSQL isn't installed.
+//! A test that needs PostgreSQL has `postgres` in its full path, module or function, one that needs
+//! Redis has `redis`, so that `scripts/test` can leave it out, and say so, where that isn't
+//! installed.
 
 mod child;
 mod find;
 pub mod postgres;
+pub mod redis;
 
 use std::fmt;
 
 pub use postgres::Postgres;
+pub use redis::{Redis, RedisCluster};
 
 /// Why there is no server.
 #[derive(Debug)]

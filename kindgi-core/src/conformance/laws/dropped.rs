@@ -1,23 +1,15 @@
 //! Laws of futures that are dropped.
 
-use std::{
-    future::Future,
-    pin::Pin,
-    task::{Context, Poll},
-};
-
 use crate::conformance::{
     Backend, Report,
     call::{Answer, Call},
+    dropped::{AtMost, MAX_POLLS},
     generate,
     lab::Lab,
     model::Model,
     report::{difference, ensure},
     resolve, runner,
 };
-
-/// How often a future that is dropped is polled at most.
-const MAX_POLLS: usize = 40;
 
 /// A call whose future is dropped at any await takes effect wholly, at once or while others
 /// write, or not at all; and every later answer is one of what has taken effect by then.
@@ -92,8 +84,7 @@ impl Possible {
 
     /// Polls a call so often and drops it. Whether it was done by then.
     fn drop_one(&mut self, lab: &Lab, call: &Call, polls: usize) -> Result<bool, Report> {
-        let future = Box::pin(call.ask_once(&*lab.store));
-        match lab.block_on(AtMost { future, polls }) {
+        match lab.block_on(AtMost::new(polls, call.ask_once(&*lab.store))) {
             Some(Ok(answer)) => self.answered(call, &answer).map(|()| true),
             // A store's own trouble may have any outcome, as a drop may.
             Some(Err(_)) | None => {
@@ -163,24 +154,5 @@ impl Possible {
             next += 1;
         }
         worlds
-    }
-}
-
-/// A future that is dropped after some polls.
-struct AtMost<F> {
-    future: Pin<Box<F>>,
-    polls: usize,
-}
-
-impl<F: Future> Future for AtMost<F> {
-    type Output = Option<F::Output>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.polls = self.polls.saturating_sub(1);
-        match self.future.as_mut().poll(context) {
-            Poll::Ready(output) => Poll::Ready(Some(output)),
-            Poll::Pending if self.polls == 0 => Poll::Ready(None),
-            Poll::Pending => Poll::Pending,
-        }
     }
 }

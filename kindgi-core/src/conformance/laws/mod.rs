@@ -16,6 +16,8 @@ mod queue_pages;
 mod queue_races;
 mod queue_results;
 mod queue_text;
+mod receipts;
+mod reopened;
 mod rule_pages;
 mod rule_text;
 mod tenants;
@@ -64,6 +66,8 @@ pub use queue_races::{
     what_races_with_retiring_a_class_is_whole,
 };
 pub use queue_results::results_add_up;
+pub use receipts::{a_receipt_is_what_an_operation_came_to, what_changed_nothing_is_kept_once};
+pub use reopened::what_was_written_is_there_when_opened_again;
 pub use rule_pages::{
     walking_rules_and_versions_yields_every_row_once_in_order,
     walking_rules_while_others_write_skips_and_repeats_nothing,

@@ -21,7 +21,7 @@ const TIMES: usize = 40;
 
 /// The calls of all kinds that take effect, each as its own operation, in an order in which they
 /// do. There is a run in the queue by then.
-fn one_of_each(scene: &Scene<'_>) -> Result<Vec<Call>, Report> {
+pub(super) fn one_of_each(scene: &Scene<'_>) -> Result<Vec<Call>, Report> {
     scene.create_rule("of the queue", None, None)?;
     scene.queued("queued", 0)?;
     let class = scene.class("class", "name", 0)?;
@@ -312,7 +312,7 @@ pub fn an_operation_ends_at_its_instant(backend: &impl Backend) -> Result<(), Re
 }
 
 /// All that can be read of what [`one_of_each`] wrote.
-fn everything(scene: &Scene<'_>) -> Result<Vec<Answer>, Report> {
+pub(super) fn everything(scene: &Scene<'_>) -> Result<Vec<Answer>, Report> {
     [
         Ask::Judgment("a".parse()?),
         Ask::Judgment("b".parse()?),
@@ -334,7 +334,7 @@ fn kind(call: &Call) -> std::mem::Discriminant<Ask> {
     std::mem::discriminant(&call.ask)
 }
 
-fn refused(call: &Call, answer: &Answer) -> Report {
+pub(super) fn refused(call: &Call, answer: &Answer) -> Report {
     Report::new(format!(
         "should have been done, but the answer was {answer:?}, to\n  {call}"
     ))

@@ -9,6 +9,7 @@ use crate::{
     ManualClock,
     conformance::{
         Report,
+        dropped::AtMost,
         lab::Lab,
         report::{ensure, ensure_eq},
     },
@@ -76,6 +77,13 @@ impl Bench<'_> {
     /// So many of them.
     pub(super) fn callers(&self, count: usize) -> Result<Vec<Principal>, Report> {
         (0..count).map(|_| self.caller()).collect()
+    }
+
+    /// Polls a check so often and drops it. What it decided, if it was done by then.
+    pub(super) fn dropped(&self, who: &Principal, polls: usize) -> Option<RateDecision> {
+        let check = AtMost::new(polls, self.lab.store.check(who));
+        // A limiter's own trouble may have either outcome, as a drop may.
+        self.lab.block_on(check).and_then(Result::ok)
     }
 
     pub(super) fn ask(&self, who: &Principal) -> Result<RateDecision, Report> {

@@ -8,6 +8,7 @@ use super::{
     LimitBackend,
     bench::{Bench, ceil, through_on},
 };
+pub use super::dropped::a_dropped_check_counts_wholly_or_not_at_all;
 use crate::{
     conformance::{
         Report, lab,

@@ -40,6 +40,7 @@
 //! [there](super) holds here, too.
 
 mod bench;
+mod dropped;
 pub mod laws;
 
 use std::{future::Future, num::NonZeroU32, sync::Arc, time::Duration};
@@ -117,6 +118,7 @@ macro_rules! __kindgi_for_each_limit_law {
             in_no_time_more_goes_through_than_the_limit
             many_callers_free_nobody_who_comes_again
             a_clock_that_stands_or_goes_back_frees_nobody
+            a_dropped_check_counts_wholly_or_not_at_all
         }
     };
 }
@@ -131,7 +133,7 @@ macro_rules! __kindgi_stamp_limit_law {
                 $crate::conformance::rate_limit::laws::$law(&$backend)
             }
         )*
-        $crate::__kindgi_stamp_all_laws_are_here! { 9, rate_limit::LAWS: $($law)* }
+        $crate::__kindgi_stamp_all_laws_are_here! { 10, rate_limit::LAWS: $($law)* }
     };
 }
 

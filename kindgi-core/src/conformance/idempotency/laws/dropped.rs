@@ -1,13 +1,8 @@
 //! The law of futures that are dropped.
 
-use std::{
-    future::Future,
-    pin::Pin,
-    task::{Context, Poll},
-};
-
 use crate::conformance::{
     Report,
+    dropped::{AtMost, MAX_POLLS},
     idempotency::{
         KeyBackend,
         bench::{Bench, ask},
@@ -17,9 +12,6 @@ use crate::conformance::{
     },
     report::{difference, ensure},
 };
-
-/// How often a future that is dropped is polled at most.
-const MAX_POLLS: usize = 40;
 
 /// A call whose future is dropped at any await takes effect wholly, at once or later, or not at
 /// all.
@@ -52,8 +44,8 @@ fn drop_after(bench: &Bench<'_>, case: &Dropped, polls: usize) -> Result<bool, R
     let dropped = cast.call(&case.dropped)?;
     let mut with = without.clone();
     let should_be = with.answer(&dropped, bench.now());
-    let future = Box::pin(ask(&*bench.lab.store, &dropped));
-    if let Some(answer) = bench.lab.block_on(AtMost { future, polls }) {
+    let asked = AtMost::new(polls, ask(&*bench.lab.store, &dropped));
+    if let Some(answer) = bench.lab.block_on(asked) {
         let is = answer?;
         let right = is == should_be;
         return ensure(right, || difference(&should_be, &is)).map(|()| true);
@@ -103,23 +95,4 @@ fn answer_fits(
 
 fn told(dropped: &Call, polls: usize) -> String {
     format!("after this was dropped when it had been polled {polls} times:\n  {dropped:?}")
-}
-
-/// A future that is dropped after some polls.
-struct AtMost<F> {
-    future: Pin<Box<F>>,
-    polls: usize,
-}
-
-impl<F: Future> Future for AtMost<F> {
-    type Output = Option<F::Output>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.polls = self.polls.saturating_sub(1);
-        match self.future.as_mut().poll(context) {
-            Poll::Ready(output) => Poll::Ready(Some(output)),
-            Poll::Pending if self.polls == 0 => Poll::Ready(None),
-            Poll::Pending => Poll::Pending,
-        }
-    }
 }

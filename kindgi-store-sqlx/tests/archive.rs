@@ -82,11 +82,12 @@ mod sqlite {
 
     /// The rows of each table, in order. What is left out is free: which of several rows says that
     /// a class is wanted, whether an erased run was a replay, and whether a count of 0 has a row.
-    const TABLES: [&str; 11] = [
+    const TABLES: [&str; 12] = [
         "SELECT * FROM kindgi_judgments ORDER BY tenant, id",
         "SELECT tenant, run, erased, subject_kind, subject_id, version, input, output, context, \
          segments, captured_at, project, CASE erased WHEN 0 THEN replay END FROM kindgi_runs \
          ORDER BY tenant, run",
+        "SELECT * FROM kindgi_run_paths ORDER BY tenant, run, path",
         "SELECT * FROM kindgi_classes ORDER BY tenant, id",
         "SELECT * FROM kindgi_rules ORDER BY tenant, id",
         "SELECT * FROM kindgi_rule_versions ORDER BY tenant, rule, version",

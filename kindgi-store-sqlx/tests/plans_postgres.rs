@@ -53,14 +53,11 @@ mod postgres {
                     2 * plan.total
                 })
             }
-            // Checked row by row: a third of the items or more, each by its tellings.
-            List::Queue(filter) if filter.wants_any_or.is_some() => Some(12 * limit),
-            // Checked row by row, and so few that reading all is cheaper.
-            List::Runs(filter) if !filter.segments.is_empty() => None,
-            List::Runs(filter) if filter.agent_version.is_some() => None,
             // So few that reading all is cheaper.
-            List::Classes(..) | List::Rules => None,
-            List::Judgments(..) | List::Queue(_) | List::Runs(_) => Some(4 * limit),
+            List::Rules => None,
+            List::Judgments(..) | List::Queue(_) | List::Runs(_) | List::Classes(..) => {
+                Some(4 * limit)
+            }
         }
     }
 

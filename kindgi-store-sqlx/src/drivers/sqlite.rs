@@ -62,6 +62,10 @@ pub(crate) static DIALECT: Dialect = Dialect {
             name: "0005_judgments_of_project",
             sql: include_str!("../../migrations/sqlite/0005_judgments_of_project.sql"),
         },
+        Migration {
+            name: "0006_lists",
+            sql: include_str!("../../migrations/sqlite/0006_lists.sql"),
+        },
     ],
 };
 

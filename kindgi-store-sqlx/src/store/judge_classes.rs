@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kindgi_core::{
-    model::{ClassScope, JudgeClass, JudgeClassId, Readable, TenantId},
+    model::{JudgeClass, JudgeClassId, Readable, TenantId},
     store::{
         Applied, ClassCreated, ClassFilter, ClassReplaced, JudgeClassStore, Keyset, Revised, Slice,
         StoreResult, Write,
@@ -12,7 +12,7 @@ use kindgi_core::{
 use super::{
     SqlxStore, Steps,
     codec::{self, CLASS, class_cells, live_name},
-    is_readable, marks, newest_first,
+    is_readable, limited, marks, newest_first, only,
     operations::About,
     slice,
 };
@@ -85,7 +85,8 @@ impl JudgeClassStore for SqlxStore {
     }
 }
 
-/// The statement of a list, with indexes for all of it and for one scope.
+/// The statement of a list, with indexes for all of it, for one scope and for one who may read one
+/// project.
 pub(super) fn list(
     table: &str,
     tenant: &TenantId,
@@ -97,6 +98,9 @@ pub(super) fn list(
         "SELECT {CLASS} FROM {table} WHERE tenant = ? AND unregistered_at IS NULL"
     ))
     .bind(tenant.as_str());
+    if let (Some(project), None) = (only(readable), &filter.scope) {
+        return of_one_project(sql, project, keyset);
+    }
     if let Some(readable) = is_readable("project", readable) {
         sql = sql
             .push(" AND (project IS NULL OR ")
@@ -106,16 +110,29 @@ pub(super) fn list(
     }
     if let Some(scope) = &filter.scope {
         sql = sql.and_is("scope_kind", Some(scope.kind()));
-        sql = sql.and_is("project", scope.project().map(|project| project.as_str()));
-        sql = sql.and_is("agent", scope.agent().map(|agent| agent.as_str()));
-        // Said for the index's sake: these kinds have none.
-        sql = match scope {
-            ClassScope::Tenant => sql.push(" AND project IS NULL AND agent IS NULL"),
-            ClassScope::Project(_) => sql.push(" AND agent IS NULL"),
-            ClassScope::Agent(..) => sql,
-        };
+        // As the index has it: an empty text is no id.
+        let project = scope.project().map_or("", |project| project.as_str());
+        sql = sql.and_is("COALESCE(project, '')", Some(project));
+        let agent = scope.agent().map_or("", |agent| agent.as_str());
+        sql = sql.and_is("COALESCE(agent, '')", Some(agent));
     }
     newest_first(sql, ("created_at", "id"), keyset)
+}
+
+/// The tenant's and one project's, merged of the first of each: no index gives the order of both.
+fn of_one_project(all: Sql, project: &str, keyset: &Keyset) -> Sql {
+    let columns = ("created_at", "id");
+    let [tenants, projects] = ["", project].map(|project| {
+        let of = all.clone().and_is("COALESCE(project, '')", Some(project));
+        newest_first(of, columns, keyset)
+    });
+    let both = format!(
+        "SELECT {CLASS} FROM (SELECT * FROM ({}) t UNION ALL SELECT * FROM ({}) p) c \
+         ORDER BY created_at DESC, id DESC",
+        tenants.text, projects.text,
+    );
+    let both = Sql::new(both).bind_all(tenants.args);
+    limited(both.bind_all(projects.args), keyset.limit)
 }
 
 fn revised(tenant: &TenantId, mut row: Row) -> Result<Revised<JudgeClass>, DbError> {

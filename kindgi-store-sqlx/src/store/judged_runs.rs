@@ -10,7 +10,7 @@ use kindgi_core::{
 use super::{
     Tables,
     codec::{self, COPY, JUDGMENT, parse},
-    columns_of, newest_first, of_run,
+    columns_of, newest_first, of_run, run_paths,
 };
 use crate::{
     dialect::Dialect,
@@ -46,8 +46,8 @@ pub(super) fn list(
     Sql::new(sql).bind_all(page.args)
 }
 
-/// The statement of a page's runs. Of project and agent or flow one has its index; the rest is
-/// checked row by row.
+/// The statement of a page's runs. Segments, or else agent and version or flow, have an index that
+/// gives the order, alone and with the project; the rest is checked row by row.
 pub(super) fn page(
     tables: &Tables,
     dialect: &Dialect,
@@ -68,49 +68,59 @@ pub(super) fn page(
     };
     let agent = f.agent.as_ref().map(|agent| agent.as_str());
     let subject = agent.or(f.flow.as_ref().map(|flow| flow.as_str()));
+    let (paths, runs) = (&tables.run_paths, &tables.runs);
+    // The table that gives the order: of paths, or of the runs themselves.
+    let by = if f.segments.is_empty() { "r" } else { "p" };
+    let from = match f.segments.is_empty() {
+        true => format!("{runs} r"),
+        // Paths have no rows of those that are erased, nor of replays.
+        false if kind.is_none() && run_paths::is_exact(&f.segments) => format!("{paths} p"),
+        false => format!("{paths} p JOIN {runs} r ON {}", of_run(dialect, "r", "p")),
+    };
     let mut sql = Sql::new(format!(
-        "SELECT r.tenant, r.run FROM {} r WHERE r.tenant = ? AND r.erased = 0 AND r.replay = 0",
-        tables.runs
+        "SELECT {by}.tenant, {by}.run FROM {from} WHERE {by}.tenant = ?"
     ))
     .bind(tenant.as_str());
+    if f.segments.is_empty() {
+        sql = sql.push(" AND r.erased = 0 AND r.replay = 0");
+    } else {
+        sql = sql
+            .push(" AND p.path = ?")
+            .bind(run_paths::key(&f.segments));
+        if !run_paths::is_exact(&f.segments) {
+            sql = begins_with(sql, "r.segments", &f.segments);
+        }
+    }
     sql = sql.and_is("r.subject_id", subject);
-    let unindexed = match subject {
-        Some(_) => dialect.unindexed,
-        None => "",
-    };
     sql = sql.and_is("r.subject_kind", kind);
     let version = f.agent_version.as_ref().map(|version| version.as_str());
     sql = sql.and_is("r.version", version);
     let project = f.project.as_ref().map(|project| project.as_str());
-    sql = sql.and_is(&format!("{unindexed}r.project"), project);
+    sql = sql.and_is(&format!("{by}.project"), project);
     for (at, compares) in [(f.since, ">="), (f.until, "<")] {
         if let Some(at) = at {
             sql = sql
-                .push(&format!(" AND r.captured_at {compares} ?"))
+                .push(&format!(" AND {by}.captured_at {compares} ?"))
                 .bind(at.as_unix_millis());
         }
     }
-    sql = begins_with(sql, "r.segments", &f.segments);
     let sql = sql.push(&format!(
         " AND EXISTS (SELECT 1 FROM {} j WHERE {} AND j.unregistered_at IS NULL)",
         tables.judgments,
-        of_run(dialect, "j", "r"),
+        of_run(dialect, "j", by),
     ));
-    let columns = ("r.captured_at", "r.run");
+    let columns = (&*format!("{by}.captured_at"), &*format!("{by}.run"));
     newest_first(sql, columns, keyset)
 }
 
 /// That a path begins with these segments: its text is theirs, or goes on with a comma where
 /// theirs ends. Nothing sorts between a comma and `-`, which comes next.
 fn begins_with(sql: Sql, column: &str, segments: &[Segment]) -> Sql {
-    if segments.is_empty() {
-        return sql;
-    }
-    let path = Segment::path_to_json(segments).to_string();
-    let open = path.strip_suffix(']').unwrap_or(&path);
+    let open = run_paths::open(segments);
+    let path = format!("{open}]");
     let (from, to) = (format!("{open},"), format!("{open}-"));
     let begins = format!(" AND ({column} = ? OR ({column} >= ? AND {column} < ?))");
-    sql.push(&begins).bind(&*path).bind(from).bind(to)
+    sql.push(&begins).bind(path).bind(from).bind(to)
 }
 
 /// From the rows of [`list`], which come in any order.

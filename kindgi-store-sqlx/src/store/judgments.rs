@@ -20,9 +20,9 @@ use super::{
         self, COPY, JUDGMENT, copy_cells, judgment_cells, live_key, parse,
         queue::{self, ITEM},
     },
-    columns_of, is_readable, marks, newest_first,
+    columns_of, is_readable, marks, newest_first, only,
     operations::{About, KEPT},
-    receipts, slice,
+    receipts, run_paths, slice,
 };
 use crate::{
     dialect::Dialect,
@@ -177,16 +177,6 @@ pub(super) fn list(
     newest_first(sql, ("created_at", "id"), keyset)
 }
 
-/// The one project that is readable, if it is only one.
-fn only(readable: &Readable) -> Option<&str> {
-    match readable {
-        Readable::Only(projects) if projects.len() == 1 => {
-            projects.first().map(|project| project.as_str())
-        }
-        _ => None,
-    }
-}
-
 fn with_copies(tenant: &TenantId, mut row: Row) -> Result<JudgmentWithCopies, DbError> {
     let judgment = codec::judgment(tenant, &mut row)?;
     Ok(JudgmentWithCopies {
@@ -224,6 +214,8 @@ impl Steps {
                 None => Some(Recorded::NeedsCopy),
                 Some(copy) => {
                     all.push(self.kept_copy(&judgment.project, &copy));
+                    let paths = run_paths::rows(&self.tenant, &judgment.project, &copy);
+                    all.extend(run_paths::kept(&self.tables.run_paths, paths));
                     None
                 }
             },

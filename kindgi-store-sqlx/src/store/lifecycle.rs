@@ -113,11 +113,14 @@ impl Steps {
             let insert = format!("INSERT INTO {runs} (tenant, run, erased) VALUES (?, ?, 1)");
             connection.execute(&about(insert)).await?;
         }
+        let paths = &self.tables.run_paths;
+        let delete = format!("DELETE FROM {paths} WHERE tenant = ? AND run = ?");
         let update = format!(
             "UPDATE {judgments} SET reason = NULL, correction = NULL, item_value = NULL \
              WHERE tenant = ? AND run = ?"
         );
-        connection.execute(&about(update)).await?;
+        let both = [about(delete), about(update)];
+        connection.together(&both).await?;
         let tellings = &self.tables.tellings;
         let update =
             format!("UPDATE {tellings} SET agent_version = NULL WHERE tenant = ? AND run = ?");

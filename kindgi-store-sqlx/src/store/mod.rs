@@ -14,10 +14,12 @@ mod operations;
 #[cfg(all(test, feature = "sqlite"))]
 mod plans;
 mod purge;
+mod queue_for_me;
 mod queue_items;
 mod queue_list;
 mod receipts;
 mod results;
+mod run_paths;
 #[cfg(all(test, feature = "sqlite", feature = "postgres"))]
 mod statements;
 
@@ -128,6 +130,7 @@ where
 struct Tables {
     judgments: String,
     runs: String,
+    run_paths: String,
     classes: String,
     rules: String,
     rule_versions: String,
@@ -148,6 +151,7 @@ impl Tables {
         Self {
             judgments: name("judgments"),
             runs: name("runs"),
+            run_paths: name("run_paths"),
             classes: name("classes"),
             rules: name("rules"),
             rule_versions: name("rule_versions"),
@@ -246,6 +250,16 @@ fn columns_of(table: &str, columns: &str) -> String {
 fn of_run(dialect: &Dialect, table: &str, first: &str) -> String {
     let unindexed = dialect.unindexed;
     format!("{table}.tenant = {unindexed}{first}.tenant AND {table}.run = {unindexed}{first}.run")
+}
+
+/// The one project that is readable, if it is only one.
+fn only(readable: &Readable) -> Option<&str> {
+    match readable {
+        Readable::Only(projects) if projects.len() == 1 => {
+            projects.first().map(|project| project.as_str())
+        }
+        _ => None,
+    }
 }
 
 /// `column IN (…)` for the projects that are readable; `None` for all.

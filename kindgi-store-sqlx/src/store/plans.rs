@@ -217,3 +217,17 @@ async fn every_filter_of_the_list_of_classes_has_an_index() {
         }
     }
 }
+
+#[tokio::test]
+async fn the_classes_of_one_project_are_merged_of_two_ranges() {
+    let (_folder, pool) = pool().await;
+    let tenant: TenantId = "acme".parse().unwrap();
+    let one = Readable::Only(["project".parse().unwrap()].into());
+    for keyset in pages() {
+        let filter = ClassFilter { scope: None };
+        let list = super::judge_classes::list("kindgi_classes", &tenant, &filter, &one, &keyset);
+        let plan = plan(&pool, &list).await;
+        let range = "INDEX kindgi_classes_project (tenant=? AND <expr>=?";
+        assert_eq!(plan.matches(range).count(), 2, "{plan}");
+    }
+}

@@ -107,8 +107,9 @@ impl Steps {
         let lived = runs.into_iter().filter(|(_, lived)| *lived);
         let lived: Vec<_> = lived.map(|(run, _)| Cell::from(run)).collect();
         for runs in all.chunks(CHUNK) {
-            let delete = self.forgotten_copies(runs);
-            connection.execute(&delete).await?;
+            let copies = self.forgotten(&self.tables.runs, " AND erased = 0", runs);
+            let paths = self.forgotten(&self.tables.run_paths, "", runs);
+            connection.together(&[copies, paths]).await?;
         }
         for runs in lived.chunks(CHUNK) {
             self.settle_all(connection, runs).await?;
@@ -133,19 +134,14 @@ impl Steps {
         Ok(())
     }
 
-    /// The statement that removes the copies of those runs that have no judgment left and aren't
-    /// erased.
-    fn forgotten_copies(&self, runs: &[Cell]) -> Sql {
-        let Tables {
-            runs: copies,
-            judgments,
-            ..
-        } = &*self.tables;
+    /// The statement that removes a table's rows of those runs that have no judgment left.
+    fn forgotten(&self, table: &str, and: &str, runs: &[Cell]) -> Sql {
+        let judgments = &self.tables.judgments;
         let which = marks(runs.len());
         let delete = Sql::new(format!(
-            "DELETE FROM {copies} WHERE tenant = ? AND run IN ({which}) AND erased = 0 \
+            "DELETE FROM {table} WHERE tenant = ? AND run IN ({which}){and} \
              AND NOT EXISTS (SELECT 1 FROM {judgments} j \
-             WHERE j.tenant = ? AND j.run = {copies}.run)"
+             WHERE j.tenant = ? AND j.run = {table}.run)"
         ));
         let delete = delete.bind(&*self.tenant).bind_all(runs.to_vec());
         delete.bind(&*self.tenant)

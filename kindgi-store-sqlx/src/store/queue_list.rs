@@ -1,8 +1,9 @@
 //! The list of the queue.
 //!
 //! Of the filters one has its index, which also gives the order; the others are checked row by row
-//! on what it gives. Only under `closed_after` the rows are sorted: those that it leaves are few,
-//! as a rule, beside all that a list in order would be walked through for them.
+//! on what it gives. What suits one who may judge some classes is merged of an index's range for
+//! each class. Only under `closed_after` the rows are sorted: those that it leaves are few, as a
+//! rule, beside all that a list in order would be walked through for them.
 
 use kindgi_core::{
     Timestamp,
@@ -38,6 +39,8 @@ enum By {
     Agent,
     Closed,
     State,
+    /// What wants any judgment, and what wants one of each class.
+    ForMe,
     All,
 }
 
@@ -57,6 +60,8 @@ impl By {
             Self::Closed
         } else if filter.state.is_some() {
             Self::State
+        } else if filter.wants_any_or.is_some() {
+            Self::ForMe
         } else {
             Self::All
         }
@@ -97,6 +102,9 @@ impl List<'_> {
         }
         let f = self.filter;
         let by = By::of(f);
+        if by == By::ForMe {
+            return self.suiting_in_all();
+        }
         // Whoever took a run is said without its item.
         let of_item = f.state.is_some()
             || f.agent.is_some()
@@ -129,7 +137,13 @@ impl List<'_> {
 
     /// A page's items.
     pub(super) fn page(&self, keyset: &Keyset) -> Sql {
-        let by = By::of(self.filter);
+        let by = match By::of(self.filter) {
+            By::ForMe => match self.merged(keyset) {
+                Some(merged) => return merged,
+                None => By::All,
+            },
+            by => by,
+        };
         let sql = self.matching(&columns_of("q", ITEM), by, true, false);
         let at = Self::added_at(by);
         let run = match by.is_of_tellings() {
@@ -146,7 +160,7 @@ impl List<'_> {
             // A plus hides a number from PostgreSQL's indexes, too: it would walk through the list
             // for the few that closed since.
             By::Closed => "+q.added_at",
-            By::Agent | By::State | By::All => "q.added_at",
+            By::Agent | By::State | By::ForMe | By::All => "q.added_at",
         }
     }
 
@@ -254,7 +268,7 @@ impl List<'_> {
 }
 
 /// Adds ` AND column >= ?` if there is an instant.
-fn since(sql: Sql, column: &str, since: Option<Timestamp>) -> Sql {
+pub(super) fn since(sql: Sql, column: &str, since: Option<Timestamp>) -> Sql {
     match since {
         Some(at) => sql
             .push(&format!(" AND {column} >= ?"))

@@ -116,7 +116,7 @@ async fn a_closed_pool_is_an_error_that_says_so() {
 async fn a_pool_without_a_free_connection_is_busy_and_nothing_is_written() {
     let url = url();
     let options = PgPoolOptions::new().max_connections(1);
-    let options = options.acquire_timeout(Duration::from_millis(50));
+    let options = options.acquire_timeout(Duration::from_secs(2));
     let pool = options.connect(&url).await.unwrap();
     let store = builder().postgres(pool.clone()).await.unwrap();
     let held = pool.acquire().await.unwrap();

@@ -14,7 +14,7 @@ use kindgi_core::{
     StoreErrorKind,
     idempotency::{About, Begun, Claim, IdempotencyStore, KeptAnswer, Outcome, Token},
     json::RawJson,
-    model::{ClassScope, Readable, Subject},
+    model::{ClassScope, Readable, Segment, Subject},
     store::{
         Candidate, ClassAt, JudgeClassStore, JudgingQueueStore, JudgingRuleStore, JudgmentFilter,
         JudgmentStore, Keyset, Lifecycle, Operation, OperationId, StoreResult,
@@ -123,7 +123,7 @@ const OF_RECORD: [&[&str]; 6] = [
     &["tenant", "project", "class", "id"],
     &["tenant", "project", "participant", "id"],
     &["tenant", "run", "class"],
-    &["tenant", "project", "subject", "run"],
+    &["tenant", "project", "subject", "version", "run"],
 ];
 
 /// A judgment, which is then read by each id that it has.
@@ -152,7 +152,8 @@ async fn record((store, url): Place<'_>, ids: &Ids, has_class: bool) -> StoreRes
         id: &class.id,
         revision: 1,
     });
-    let copy = support::copy(&new.judgment);
+    let mut copy = support::copy(&new.judgment);
+    copy.segments = Some(vec![Segment::new("key", &long(ids.bytes)).unwrap()]);
     let (id, body) = (OperationId([7; 32]), [0; 32]);
     let mut write = support::write(&new.judgment.tenant);
     write.operation = Some(Operation {
@@ -192,7 +193,7 @@ async fn a_judgment_of_long_ids_is_whole_or_too_large() {
             &mut refused
         }) += 1;
     }
-    assert_eq!((taken, refused), (96, 160));
+    assert_eq!((taken, refused), (86, 170));
 }
 
 /// Where the rest has ids.

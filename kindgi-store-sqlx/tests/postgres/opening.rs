@@ -4,7 +4,9 @@
 use kindgi_core::store::{Applied, JudgmentStore, Recorded};
 use kindgi_store_sqlx::{OpenErrorKind, SqlxStore};
 
-use super::support::{self, builder, cell, query, tenant, url};
+use super::support::{
+    self, builder, cell, fills_paths, judgments_with_segments, query, tenant, url,
+};
 
 /// All tables that aren't the server's own, as `schema.table`.
 fn tables(url: &str) -> Vec<String> {
@@ -55,10 +57,28 @@ async fn nodes_that_start_at_once_on_an_empty_database_all_succeed() {
             &url,
             &format!("SELECT string_agg(version::text, ' ' ORDER BY version) FROM {table}"),
         );
-        assert_eq!(steps, "1 2 3 4 5", "each step once");
+        assert_eq!(steps, "1 2 3 4 5 6", "each step once");
         record(&stores[0], "a").await;
         assert!(has(&stores[7], "a").await);
     }
+}
+
+#[tokio::test]
+async fn the_paths_of_runs_that_were_there_are_those_that_new_runs_get() {
+    let url = url();
+    let store = support::open(&url).await;
+    for (new, copy) in judgments_with_segments() {
+        let write = support::write(&new.judgment.tenant);
+        store.record(write, &new, Some(&copy), None).await.unwrap();
+    }
+    let sql = "SELECT tenant, run, project, path, captured_at::text FROM kindgi_run_paths \
+               ORDER BY run, path";
+    let kept = query(&url, sql);
+    assert!(kept.len() > 60);
+    let migration = include_str!("../../migrations/postgres/0006_lists.sql");
+    query(&url, "DELETE FROM kindgi_run_paths");
+    query(&url, &fills_paths(migration));
+    assert_eq!(query(&url, sql), kept);
 }
 
 #[tokio::test]
@@ -68,10 +88,10 @@ async fn a_newer_schema_is_refused_and_nothing_is_touched() {
         &url,
         "CREATE TABLE kindgi_schema (version BIGINT NOT NULL, name TEXT NOT NULL)",
     );
-    query(&url, "INSERT INTO kindgi_schema VALUES (6, 'later')");
+    query(&url, "INSERT INTO kindgi_schema VALUES (99, 'later')");
     let refused = builder().connect(&url).await.unwrap_err();
     assert_eq!(refused.kind(), OpenErrorKind::SchemaTooNew, "{refused}");
-    assert!(refused.to_string().contains("version 6"), "{refused}");
+    assert!(refused.to_string().contains("version 99"), "{refused}");
     assert_eq!(tables(&url), ["public.kindgi_schema"]);
     assert_eq!(cell(&url, "SELECT COUNT(*) FROM kindgi_schema"), "1");
 }

@@ -22,6 +22,27 @@ fn plain(condition: &str) -> String {
     condition.replace(['(', ')'], "")
 }
 
+/// The columns and expressions of an index, from its first bracket on.
+fn indexed(definition: &str) -> Vec<String> {
+    let (mut depth, mut all) = (0, vec![String::new()]);
+    for char in definition.chars().skip_while(|char| *char != '(') {
+        match char {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        match char {
+            ',' if depth == 1 => all.push(String::new()),
+            _ => all.last_mut().unwrap().push(char),
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    let all = all.iter().map(|one| plain(one.trim()));
+    all.collect()
+}
+
 async fn of_sqlite(pool: &SqlitePool) -> Said {
     let mut said = Said::default();
     let fetch = |sql: String| sqlx::query(AssertSqlSafe(sql)).fetch_all(pool);
@@ -49,9 +70,7 @@ async fn of_sqlite(pool: &SqlitePool) -> Said {
     for row in fetch(indexes.to_owned()).await.unwrap() {
         let (name, table): (String, String) = (row.get(0), row.get(1));
         let (create, unique): (String, bool) = (row.get(2), row.get(3));
-        let columns = format!("SELECT name FROM pragma_index_info('{name}') ORDER BY seqno");
-        let columns = fetch(columns).await.unwrap();
-        let columns = columns.iter().map(|row| row.get(0)).collect();
+        let columns = indexed(create.split_once(&table).unwrap().1);
         let which = create
             .split_once(" WHERE ")
             .or(create.split_once("\n    WHERE "));
@@ -81,15 +100,12 @@ fn of_postgres(url: &str) -> Said {
     for row in query(
         url,
         "SELECT i.relname, t.relname, x.indisunique, \
-         (SELECT string_agg(a.attname, ' ' ORDER BY k.n) \
-          FROM unnest(x.indkey) WITH ORDINALITY k(attnum, n) \
-          JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.attnum), \
+         pg_get_indexdef(x.indexrelid), \
          pg_get_expr(x.indpred, x.indrelid) FROM pg_index x \
          JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid \
          WHERE t.relnamespace = 'public'::regnamespace",
     ) {
-        let columns = text(&row[3]);
-        let columns = columns.split(' ').map(str::to_owned).collect();
+        let columns = indexed(text(&row[3]).split_once(" USING btree").unwrap().1);
         let unique = row[2].as_deref() == Some("t");
         let index = (text(&row[1]), unique, columns, plain(&text(&row[4])));
         said.indexes.insert(text(&row[0]), index);

@@ -25,7 +25,7 @@ async fn a_server_that_takes_no_more_connections_is_busy() {
     );
     let theirs = url.replace("://kindgi@", "://limited@");
     let options = PgPoolOptions::new().max_connections(3);
-    let options = options.acquire_timeout(Duration::from_millis(200));
+    let options = options.acquire_timeout(Duration::from_secs(2));
     let pool = options.connect(&theirs).await.unwrap();
     // While the only connection is on its way back, the pool would try another.
     let back = async || until("the connection is back", || pool.num_idle() == 1).await;

@@ -4,7 +4,7 @@ use std::num::NonZeroU16;
 
 use kindgi_core::{
     json::RawJson,
-    model::EndedRun,
+    model::{EndedRun, Segment},
     store::{
         Applied, Candidate, ItemMoved, JudgingQueueStore, JudgmentStore, Lifecycle, Operation,
         OperationId, Taken, Write,
@@ -14,7 +14,7 @@ use kindgi_store_sqlx::SqlxStore;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
 use crate::support::{
-    Folder, SECRET, append_rule, at, builder, holds_secret, judgment, live, record, tenant,
+    Folder, SECRET, append_rule, at, builder, holds_secret, judgment, live, number, record, tenant,
 };
 
 /// An item of the run that is dismissed with the words.
@@ -55,8 +55,9 @@ async fn erased(folder: &Folder, store: &SqlxStore) {
     };
     // Many pages, so that some are freed and not only written over.
     for n in 0..50 {
-        let (mut new, copy) = judgment(&format!("{n}"), "run", &format!("{n}"));
+        let (mut new, mut copy) = judgment(&format!("{n}"), "run", &format!("{n}"));
         new.judgment.reason = Some(SECRET.repeat(50).parse().unwrap());
+        copy.segments = Some(vec![Segment::new("said", SECRET).unwrap()]);
         store.record(write, &new, Some(&copy), None).await.unwrap();
     }
     dismissed(store).await;
@@ -135,6 +136,7 @@ async fn what_was_purged_is_neither_in_the_file_nor_in_its_log() {
         let (mut new, mut copy) = judgment(&format!("{n}"), "run", &format!("{n}"));
         new.judgment.reason = Some(SECRET.repeat(50).parse().unwrap());
         copy.input = RawJson::string(&SECRET.repeat(50));
+        copy.segments = Some(vec![Segment::new("said", SECRET).unwrap()]);
         store.record(write, &new, Some(&copy), None).await.unwrap();
     }
     dismissed(&store).await;
@@ -157,6 +159,12 @@ async fn what_was_purged_is_neither_in_the_file_nor_in_its_log() {
     }
     assert_eq!(removed, 51);
     assert!(!holds_secret(&folder));
+    // What is captured at the same time again is found again.
+    let (new, mut copy) = judgment("later", "run", "0");
+    copy.segments = Some(vec![Segment::new("said", "little").unwrap()]);
+    store.record(write, &new, Some(&copy), None).await.unwrap();
+    let paths = "SELECT COUNT(*) FROM kindgi_run_paths";
+    assert_eq!(number(&folder.pool().await, paths).await, 1);
 }
 
 #[tokio::test]

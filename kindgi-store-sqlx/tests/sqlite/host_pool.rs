@@ -38,7 +38,7 @@ async fn a_pool_without_a_free_connection_is_busy_and_nothing_is_written() {
         .create_if_missing(true);
     let pool = SqlitePoolOptions::new()
         .max_connections(1)
-        .acquire_timeout(Duration::from_millis(50))
+        .acquire_timeout(Duration::from_secs(2))
         .connect_with(options)
         .await
         .unwrap();

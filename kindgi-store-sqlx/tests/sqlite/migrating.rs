@@ -1,10 +1,13 @@
 //! The schema: made, left alone, refused.
 
-use kindgi_core::store::JudgingRuleStore;
+use kindgi_core::store::{JudgingRuleStore, JudgmentStore, Write};
 use kindgi_store_sqlx::{OpenErrorKind, SqlxStore};
 use sqlx::{AssertSqlSafe, SqlitePool};
 
-use crate::support::{Folder, STEPS, append_rule, builder, live, number, record};
+use crate::support::{
+    Folder, STEPS, append_rule, at, builder, fills_paths, judgments_with_segments, live, number,
+    record,
+};
 
 #[tokio::test]
 async fn opening_again_changes_nothing() {
@@ -62,6 +65,38 @@ async fn a_file_of_the_first_version_is_brought_up_to_date_and_keeps_its_rows() 
     let rule = append_rule(&store, "rule", 1).await;
     let kept = store.rule(&rule.tenant, &rule.project, &rule.id).await;
     assert_eq!(kept.unwrap(), Some(rule));
+}
+
+#[tokio::test]
+async fn the_paths_of_runs_that_were_there_are_those_that_new_runs_get() {
+    let folder = Folder::new();
+    let store = folder.store().await;
+    for (new, copy) in judgments_with_segments() {
+        let write = Write {
+            tenant: &new.judgment.tenant,
+            now: at(0),
+            operation: None,
+        };
+        store.record(write, &new, Some(&copy), None).await.unwrap();
+    }
+    let pool = folder.pool().await;
+    let paths = || async {
+        let sql = "SELECT tenant, run, project, path, captured_at FROM kindgi_run_paths \
+                   ORDER BY run, path";
+        let rows = sqlx::query_as::<_, (String, String, String, String, i64)>(sql);
+        rows.fetch_all(&pool).await.unwrap()
+    };
+    let kept = paths().await;
+    assert!(kept.len() > 60);
+    assert!(kept.iter().all(|row| row.3.chars().count() <= 100));
+    let migration = include_str!("../../migrations/sqlite/0006_lists.sql");
+    for sql in ["DELETE FROM kindgi_run_paths", &fills_paths(migration)] {
+        sqlx::query(AssertSqlSafe(sql))
+            .execute(&pool)
+            .await
+            .unwrap();
+    }
+    assert_eq!(paths().await, kept);
 }
 
 #[tokio::test]

@@ -161,7 +161,7 @@ fn record() -> impl Strategy<Value = Record> {
         any::<bool>(),
         prop::bool::weighted(0.9),
         prop::bool::weighted(0.1),
-        0..4usize,
+        0..PATHS,
     );
     (what, how).prop_map(|(what, how)| {
         let (run, project, key, participant, class) = what;
@@ -204,7 +204,8 @@ fn judged_run_filter() -> impl Strategy<Value = JudgedRunFilter> {
     let is = || option::weighted(0.3, 0..2u8);
     let when = || option::weighted(0.3, 0..20i64);
     let what = (is(), is(), is(), is());
-    (what, when(), when(), 0..4usize).prop_map(|(what, since, until, segments)| {
+    let segments = (0..PATHS, prop::sample::select(vec![1, 2, 33, 40]));
+    (what, when(), when(), segments).prop_map(|(what, since, until, segments)| {
         let (project, agent, version, flow) = what;
         let mut filter = JudgedRunFilter::default();
         filter.project = project.map(|n| id("project", n));
@@ -212,7 +213,8 @@ fn judged_run_filter() -> impl Strategy<Value = JudgedRunFilter> {
         filter.agent_version = version.map(|n| id("v", n));
         filter.flow = flow.filter(|_| agent.is_none()).map(|n| id("flow", n));
         (filter.since, filter.until) = (since.map(at), until.map(at));
-        filter.segments = path(segments).into_iter().take(2).collect();
+        let (n, length) = segments;
+        filter.segments = path(n).into_iter().take(length).collect();
         filter
     })
 }
@@ -225,14 +227,24 @@ pub(crate) fn class_id(n: N) -> JudgeClassId {
     id("class", n)
 }
 
-/// One of some paths, of which some begin as others do, as paths or only as texts.
+const PATHS: usize = 9;
+
+/// One of some paths, of which some begin or end as others do, as paths or only as texts.
 fn path(n: usize) -> Vec<Segment> {
-    let path: &[(&str, &str)] = match n {
-        0 => &[],
-        1 => &[("company", "a")],
-        2 => &[("company", "a"), ("team", "b")],
-        _ => &[("company", "a\"},{"), ("team", "b")],
+    let long = &*"x".repeat(120);
+    let mut path = match n {
+        0 => vec![],
+        1 => vec![("company", "a")],
+        2 => vec![("company", "a"), ("team", "b")],
+        3 => vec![("company", "a\"},{"), ("team", "b")],
+        4 => vec![("company", long)],
+        5 => vec![("company", long), ("team", "b")],
+        6 => vec![("team", long), ("team", "b")],
+        _ => vec![("again", "a"); 40],
     };
+    if n == 8 {
+        path[39].1 = "b";
+    }
     let path = path.iter();
     path.map(|(key, value)| Segment::new(key, value).unwrap())
         .collect()

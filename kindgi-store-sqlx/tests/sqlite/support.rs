@@ -13,7 +13,7 @@ use kindgi_store_sqlx::{Durability, SqlxStore, SqlxStoreBuilder};
 use sqlx::{SqlitePool, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
 
-pub(crate) use made::{at, judgment, tenant};
+pub(crate) use made::{at, fills_paths, judgment, judgments_with_segments, tenant};
 
 pub(crate) struct Folder(TempDir);
 
@@ -61,7 +61,7 @@ pub(crate) fn holds_secret(folder: &Folder) -> bool {
 }
 
 /// How many steps the schema has.
-pub(crate) const STEPS: i64 = 5;
+pub(crate) const STEPS: i64 = 6;
 
 /// Nobody pulls the plug, unless a test says so.
 pub(crate) fn builder() -> SqlxStoreBuilder {

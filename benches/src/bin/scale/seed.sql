@@ -50,6 +50,14 @@ INSERT INTO {}runs (tenant, run, erased, project, replay, subject_kind, subject_
         at
     FROM {}seed_runs r JOIN {}seed_dice USING (m) WHERE m % 2 = 0;
 
+-- The paths are of two segments: the first, and both.
+INSERT INTO {}run_paths (tenant, run, project, path, captured_at)
+    SELECT tenant, run, project, substr(segments, 1, length(segments) - 1), captured_at
+    FROM {}runs WHERE replay = 0 AND segments IS NOT NULL;
+
+INSERT INTO {}run_paths (tenant, run, project, path, captured_at)
+    SELECT tenant, run, project, substr(path, 1, 31), captured_at FROM {}run_paths;
+
 INSERT INTO {}runs (tenant, run, erased)
     SELECT 'acme', run, 1 FROM {}seed_runs WHERE state = 'erased';
 

@@ -34,6 +34,7 @@ use crate::{
             rule_version_cells,
         },
         marks, receipts,
+        run_paths::{self, RUN_PATH},
     },
 };
 
@@ -180,6 +181,7 @@ impl Import {
     ) -> Result<(), DbError> {
         let mut rows = Rows::default();
         let mut rules = Rules::default();
+        let mut paths = Rows::default();
         let mut tellings = Vec::new();
         for record in records {
             let tenant = Cell::from(record.tenant().as_str());
@@ -199,7 +201,15 @@ impl Import {
                     let revision = whole(of.revision)?;
                     rows.add("", vec![tenant, of.project.as_str().into(), revision]);
                 }
-                Record::Run(run) => rows.add(COPY, run_row(tenant, run)),
+                Record::Run(run) => {
+                    if let Some(kept) = run.copy.as_ref().filter(|_| !run.erased) {
+                        let tenant = record.tenant().as_str();
+                        for path in run_paths::rows(tenant, &kept.project, &kept.copy) {
+                            paths.add("", path);
+                        }
+                    }
+                    rows.add(COPY, run_row(tenant, run));
+                }
                 Record::Judgment(new) => rows.add(JUDGMENT, judgment_row(tenant, new)),
                 Record::Telling(telling) => tellings.push(&**telling),
                 Record::Purge(purge) => {
@@ -227,7 +237,8 @@ impl Import {
                 return self.add_tellings(connection, &tellings).await;
             }
         };
-        rows.store(connection, table, columns).await
+        rows.store(connection, table, columns).await?;
+        paths.store(connection, &tables.run_paths, RUN_PATH).await
     }
 
     async fn add_tellings(

@@ -71,14 +71,13 @@ const AGENT: Set = |f| f.agent = Some("agent".parse().unwrap());
 const RULE: Set = |f| f.rule = Some("rule".parse().unwrap());
 const WANTS: Set = |f| f.wants = Some("class".parse().unwrap());
 const FOR_ME: Set = |f| f.wants_any_or = Some(["class".parse().unwrap()].into());
-const FOR_NONE: Set = |f| f.wants_any_or = Some(Default::default());
 const ADDED: Set = |f| f.added_after = Some(Timestamp::UNIX_EPOCH);
 const CLOSED: Set = |f| f.closed_after = Some(Timestamp::UNIX_EPOCH);
 const OPEN: Set = |f| f.state = Some(ItemState::Open);
 const JUDGED: Set = |f| f.state = Some(ItemState::Judged);
 
 /// Filters, and the index of the pages' items in order and of their number.
-const QUEUES: [(&[Set], &str, &str); 17] = [
+const QUEUES: [(&[Set], &str, &str); 15] = [
     (&[], "queue_items_list", "queue_counts_state"),
     (&[OPEN], "queue_items_state", "queue_counts_state"),
     (&[JUDGED], "queue_items_state", "queue_counts_state"),
@@ -86,8 +85,6 @@ const QUEUES: [(&[Set], &str, &str); 17] = [
     (&[RULE], "tellings_rule", "tellings_rule"),
     (&[WANTS], "tellings_wants", "tellings_wants"),
     (&[ADDED], "queue_items_list", "queue_items_list"),
-    (&[FOR_NONE], "queue_items_list", "queue_items"),
-    (&[FOR_ME], "queue_items_list", "queue_items"),
     (&[OPEN, ADDED], "queue_items_state", "queue_items_state"),
     (&[OPEN, AGENT], "queue_items_state", "queue_items_state"),
     (&[OPEN, RULE], "queue_items_state", "queue_items_state"),
@@ -132,6 +129,66 @@ async fn every_filter_of_the_queue_has_an_index_that_gives_its_order() {
             "{filter:?}: {plan}"
         );
         assert_searches(&plan, &sql.text);
+    }
+}
+
+fn for_classes(count: usize) -> QueueFilter {
+    let classes = (0..count).map(|n| format!("class-{n}").parse().unwrap());
+    QueueFilter {
+        wants_any_or: Some(classes.collect()),
+        ..QueueFilter::default()
+    }
+}
+
+#[tokio::test]
+async fn what_suits_one_of_many_classes_is_checked_item_by_item() {
+    let (_folder, pool) = pool().await;
+    let (tables, of) = (tables(), (tenant(), project()));
+    let filter = for_classes(33);
+    for keyset in pages() {
+        let list = list(&tables, &of, &filter);
+        let plan = plan(&pool, &list.page(&keyset)).await;
+        assert!(plan.contains("INDEX kindgi_queue_items_list ("), "{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+}
+
+#[tokio::test]
+async fn what_suits_one_is_merged_of_a_range_for_each_class() {
+    let (_folder, pool) = pool().await;
+    let (tables, of) = (tables(), (tenant(), project()));
+    let ranges = |plan: &str, index: &str, by: &str| {
+        let range = format!("COVERING INDEX kindgi_{index} ({by}");
+        plan.matches(&range).count()
+    };
+    for classes in [0, 1, 2, 32] {
+        let filter = for_classes(classes);
+        let list = list(&tables, &of, &filter);
+        for keyset in pages() {
+            let plan = plan(&pool, &list.page(&keyset)).await;
+            let after = if keyset.after.is_some() { " AND" } else { ")" };
+            for (index, by, times) in [
+                ("queue_items_any", "tenant=? AND project=?", 1),
+                (
+                    "tellings_wants",
+                    "tenant=? AND project=? AND wants=?",
+                    classes,
+                ),
+            ] {
+                let found = ranges(&plan, index, &format!("{by}{after}"));
+                assert_eq!(found, times, "{index}: {plan}");
+            }
+            assert_indexes(&plan, &["queue_items_run"]);
+            // The pieces come in order; what is merged of them is sorted.
+            let sorts = plan.matches("TEMP B-TREE FOR ORDER BY").count();
+            assert!(sorts <= 1, "{plan}");
+        }
+        let plan = plan(&pool, &list.total()).await;
+        let any = ranges(&plan, "queue_items_any", "tenant=? AND project=?)");
+        assert_eq!(any, 1, "{plan}");
+        let wants = "tenant=? AND project=? AND wants=?)";
+        let wants = ranges(&plan, "tellings_wants", wants);
+        assert_eq!(wants, usize::from(classes > 0), "{plan}");
     }
 }
 
@@ -302,23 +359,32 @@ async fn operations_that_have_ended_are_found_in_order() {
 
 type SetRuns = fn(&mut JudgedRunFilter);
 
-const JUDGED_RUNS: [(&str, SetRuns); 8] = [
+const JUDGED_RUNS: [(&str, SetRuns); 10] = [
     ("runs_list", |_| {}),
     ("runs_list", |f| f.since = Some(Timestamp::UNIX_EPOCH)),
     ("runs_list", |f| f.until = Some(Timestamp::UNIX_EPOCH)),
-    ("runs_list", |f| {
+    ("run_paths_list", |f| {
         f.segments = vec![Segment::new("company", "a").unwrap()]
+    }),
+    ("run_paths_project", |f| {
+        f.segments = vec![Segment::new("company", "a").unwrap()];
+        f.project = Some("project".parse().unwrap());
     }),
     ("runs_project", |f| {
         f.project = Some("project".parse().unwrap())
     }),
     ("runs_subject", |f| f.flow = Some("flow".parse().unwrap())),
-    ("runs_subject", |f| {
+    ("runs_version", |f| {
         f.agent = Some("agent".parse().unwrap());
         f.agent_version = Some("1".parse().unwrap());
     }),
-    ("runs_subject", |f| {
+    ("runs_project_subject", |f| {
         f.agent = Some("agent".parse().unwrap());
+        f.project = Some("project".parse().unwrap());
+    }),
+    ("runs_project_version", |f| {
+        f.agent = Some("agent".parse().unwrap());
+        f.agent_version = Some("1".parse().unwrap());
         f.project = Some("project".parse().unwrap());
     }),
 ];

@@ -1,0 +1,49 @@
+-- By scope, an empty text standing for a project or agent that a scope has none of: a NULL that is
+-- asked for doesn't lead to the order.
+DROP INDEX {}classes_scope;
+
+CREATE INDEX {}classes_scope ON {}classes
+    (tenant, scope_kind, COALESCE(project, ''), COALESCE(agent, ''), created_at, id)
+    WHERE unregistered_at IS NULL;
+
+-- The tenant's, and a project's with those of its agents.
+CREATE INDEX {}classes_project ON {}classes (tenant, COALESCE(project, ''), created_at, id)
+    WHERE unregistered_at IS NULL;
+
+-- Judged runs of one version.
+CREATE INDEX {}runs_version ON {}runs (tenant, subject_id, subject_kind, version, captured_at, run)
+    WHERE erased = 0 AND replay = 0;
+
+CREATE INDEX {}runs_project_version ON {}runs
+    (tenant, project, subject_id, subject_kind, version, captured_at, run)
+    WHERE erased = 0 AND replay = 0;
+
+-- The paths that the segments of judged runs begin with, for finding the runs by one: of 32
+-- segments at most, as JSON without its last bracket, and of that the last 100 characters.
+CREATE TABLE {}run_paths (
+    tenant TEXT COLLATE "C" NOT NULL,
+    run TEXT COLLATE "C" NOT NULL,
+    project TEXT COLLATE "C",
+    path TEXT COLLATE "C" NOT NULL,
+    captured_at BIGINT NOT NULL
+);
+
+CREATE UNIQUE INDEX {}run_paths_list ON {}run_paths (tenant, path, captured_at, run);
+
+CREATE INDEX {}run_paths_project ON {}run_paths (tenant, project, path, captured_at, run);
+
+-- For erasing a run.
+CREATE INDEX {}run_paths_run ON {}run_paths (tenant, run);
+
+INSERT INTO {}run_paths (tenant, run, project, path, captured_at)
+    SELECT DISTINCT tenant, run, project, right(path, 100), captured_at FROM (
+        SELECT r.tenant, r.run, r.project, r.captured_at, '[' || string_agg(e.value::text, ',')
+            OVER (PARTITION BY r.tenant, r.run ORDER BY e.n) AS path
+        FROM {}runs r CROSS JOIN LATERAL json_array_elements(r.segments::json)
+            WITH ORDINALITY e(value, n)
+        WHERE r.erased = 0 AND r.replay = 0 AND r.segments IS NOT NULL AND e.n <= 32
+    ) p;
+
+-- Items that want any judgment, which suit everybody.
+CREATE INDEX {}queue_items_any ON {}queue_items (tenant, project, added_at, run)
+    WHERE wants_any = 1;

@@ -1,0 +1,19 @@
+
+-- Forgets what is about a thing. ARGV: time, tenant, thing.
+local tenant, thing = ARGV[2], ARGV[3]
+
+local about, held = 'a' .. tenant .. thing, 'h' .. tenant
+for _, key in ipairs(found(about)) do
+  remove(key, (read(key)))
+  redis.call('ZREM', INDEX, about .. key)
+end
+-- Also of holds that have ended: it is the order of the steps that counts, not the clock.
+for _, key in ipairs(found(held)) do
+  local record = read(key)
+  if not record then
+    redis.call('ZREM', INDEX, held .. key)
+  elseif not has(record[LIST], thing) then
+    table.insert(record[LIST], thing)
+    put(key, record, record)
+  end
+end

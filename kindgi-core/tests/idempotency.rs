@@ -1,40 +1,12 @@
-//! The store of keys in memory keeps every law; and for every law there are stores that break it,
-//! on which it fails.
+//! For every law of keys there are stores that break it, on which it fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "idempotency/broken.rs"]
 mod broken;
-
-use std::sync::Arc;
+mod faults;
 
 use broken::{Broken, Fault};
-use kindgi_core::{
-    BoxError, ManualClock,
-    conformance::{
-        self,
-        idempotency::{KeyBackend, laws},
-    },
-    idempotency::{IdempotencyStore, MemoryIdempotency},
-};
-
-struct Memory;
-
-impl KeyBackend for Memory {
-    type Guard = ();
-
-    async fn build(
-        &self,
-        clock: Arc<ManualClock>,
-    ) -> Result<((), Arc<dyn IdempotencyStore>), BoxError> {
-        Ok(((), Arc::new(MemoryIdempotency::with_clock(clock))))
-    }
-}
-
-mod in_memory {
-    use super::{Memory, conformance};
-
-    conformance::idempotency::laws!(Memory);
-}
+use kindgi_core::conformance::{self, idempotency::laws};
 
 /// What breaks each law: a law without a function here doesn't compile below.
 mod breaks {
@@ -138,22 +110,9 @@ mod breaks {
 mod broken_stores {
     use super::{Broken, breaks, conformance, laws};
 
-    macro_rules! fails {
-        ($($law:ident)*) => {$(
-            #[test]
-            fn $law() {
-                let faults = breaks::$law();
-                assert!(!faults.is_empty());
-                for fault in faults {
-                    let failed = laws::$law(&Broken(fault));
-                    let report = failed.expect_err(&format!("{fault:?} went unnoticed"));
-                    assert_eq!(report.law(), stringify!($law));
-                    assert!(!report.to_string().contains("the suite"), "{report}");
-                }
-            }
-        )*};
+    conformance::idempotency::for_each_law! {
+        (crate::faults::fails) ["conformance::idempotency", Broken]
     }
-    conformance::idempotency::for_each_law! { (fails) }
 }
 
 /// What has the faults breaks nothing by itself.

@@ -17,7 +17,12 @@ const SUITES: [Suite; 5] = [
     (conformance::LAWS, 46, "stores", "`conformance`"),
     (idempotency::LAWS, 12, "keys", "`conformance::idempotency`"),
     (archive::LAWS, 7, "archives", "`conformance::archive`"),
-    (rate_limit::LAWS, 10, "limiters", "`conformance::rate_limit`"),
+    (
+        rate_limit::LAWS,
+        10,
+        "limiters",
+        "`conformance::rate_limit`",
+    ),
     (host::LAWS, 12, "hosts", "`conformance::host`"),
 ];
 

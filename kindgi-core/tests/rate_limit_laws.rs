@@ -1,81 +1,17 @@
-//! The limiter in memory keeps every law; and for every law there are limiters that break it, on
-//! which it fails.
+//! For every law of limiters there are limiters that break it, on which it fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "rate_limit_laws/broken.rs"]
 mod broken;
+mod faults;
 
-use std::{num::NonZeroU32, sync::Arc, time::Duration};
+use std::num::NonZeroU32;
 
 use broken::{Broken, Fault};
-use kindgi_core::{
-    BoxError, ManualClock,
-    conformance::{
-        self,
-        rate_limit::{Limit, LimitBackend, laws},
-    },
-    rate_limit::{LocalRateLimiter, RateLimiter},
-};
+use kindgi_core::conformance::{self, rate_limit::laws};
 
 fn times(n: u32) -> NonZeroU32 {
     NonZeroU32::new(n).unwrap()
-}
-
-/// So many a second, a burst, and how many callers are remembered.
-struct Local {
-    per_second: u32,
-    burst: u32,
-    callers: usize,
-}
-
-impl LimitBackend for Local {
-    type Guard = ();
-
-    async fn build(&self, clock: Arc<ManualClock>) -> Result<((), Arc<dyn RateLimiter>), BoxError> {
-        let limiter = LocalRateLimiter::per_second(times(self.per_second))
-            .burst(times(self.burst))
-            .max_callers(self.callers);
-        Ok(((), Arc::new(limiter.clock(clock))))
-    }
-
-    fn limit(&self) -> Limit {
-        let limit = Limit::new(times(self.per_second), Duration::from_secs(1));
-        limit.burst(times(self.burst))
-    }
-
-    fn callers(&self) -> usize {
-        self.callers
-    }
-}
-
-mod in_memory {
-    use super::{Local, conformance};
-
-    conformance::rate_limit::laws!(Local {
-        per_second: 3,
-        burst: 5,
-        callers: 100,
-    });
-
-    mod one_at_a_time {
-        use super::{Local, conformance};
-
-        conformance::rate_limit::laws!(Local {
-            per_second: 1,
-            burst: 1,
-            callers: 64,
-        });
-    }
-
-    mod many_a_millisecond {
-        use super::{Local, conformance};
-
-        conformance::rate_limit::laws!(Local {
-            per_second: 7_000,
-            burst: 40,
-            callers: 1_000,
-        });
-    }
 }
 
 /// What breaks each law: a law without a function here doesn't compile below.
@@ -132,27 +68,21 @@ mod breaks {
     pub(super) fn a_clock_that_stands_or_goes_back_frees_nobody() -> Vec<Fault> {
         vec![ClockBackFrees, ClockBackCountsAsPassed, EachRequestIsATick]
     }
+    pub(super) fn a_dropped_check_counts_wholly_or_not_at_all() -> Vec<Fault> {
+        vec![
+            DroppedCountsTwice,
+            DroppedRefusalCounts,
+            DroppedKeepsOthersOut,
+        ]
+    }
 }
 
 mod broken_limiters {
     use super::{Broken, breaks, conformance, laws};
 
-    macro_rules! fails {
-        ($($law:ident)*) => {$(
-            #[test]
-            fn $law() {
-                let faults = breaks::$law();
-                assert!(!faults.is_empty());
-                for fault in faults {
-                    let failed = laws::$law(&Broken(fault));
-                    let report = failed.expect_err(&format!("{fault:?} went unnoticed"));
-                    assert_eq!(report.law(), stringify!($law));
-                    assert!(!report.to_string().contains("the suite"), "{report}");
-                }
-            }
-        )*};
+    conformance::rate_limit::for_each_law! {
+        (crate::faults::fails) ["conformance::rate_limit", Broken]
     }
-    conformance::rate_limit::for_each_law! { (fails) }
 }
 
 /// What has the faults breaks nothing by itself.

@@ -20,8 +20,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use super::{Backend, Report, report::told};
 use crate::{BoxError, Clock, SystemClock, model::TenantId, store::Store};
 
-/// How many candidates are tried to make a failing case smaller.
-const MAX_SHRINKS: u32 = 400;
+/// How many candidates are tried to make a failing case smaller, unless the environment says.
+const SHRINKS: u32 = 400;
 
 /// What a law works with.
 pub(crate) struct Lab<S: ?Sized = dyn Store> {
@@ -233,10 +233,11 @@ pub(crate) fn property<T: Strategy>(
 where
     T::Value: Case,
 {
+    let shrinks = wanted("KINDGI_SHRINKS", 0)?.unwrap_or(SHRINKS);
     let config = Config {
-        cases: cases_wanted()?.unwrap_or(cases),
+        cases: wanted("KINDGI_CASES", 1)?.unwrap_or(cases),
         failure_persistence: None,
-        max_shrink_iters: MAX_SHRINKS,
+        max_shrink_iters: shrinks,
         ..Config::default()
     };
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
@@ -253,7 +254,10 @@ where
     match (outcome, failed.take()) {
         (Ok(()), None) => Ok(()),
         (_, Some((case, report))) => {
-            let smallest = with_fewer(case, report, |case| check(case, true));
+            let smallest = match shrinks {
+                0 => report,
+                _ => with_fewer(case, report, |case| check(case, true)),
+            };
             Err(smallest.of_case(tried.get()))
         }
         (Err(e), None) => Err(Report::new(format!("the suite failed: {e}"))),
@@ -283,16 +287,16 @@ fn with_fewer<C: Case>(
     }
 }
 
-/// The number in `KINDGI_CASES`, if it is set.
-fn cases_wanted() -> Result<Option<u32>, Report> {
-    let Ok(text) = std::env::var("KINDGI_CASES") else {
+/// The number that the environment has under this name, if it has one.
+fn wanted(name: &str, least: u32) -> Result<Option<u32>, Report> {
+    let Ok(text) = std::env::var(name) else {
         return Ok(None);
     };
-    let cases = text.parse().ok().filter(|cases| *cases > 0);
+    let number = text.parse().ok().filter(|number| *number >= least);
     let wrong = || {
         Report::new(format!(
-            "KINDGI_CASES must be a number from 1, but is {text:?}"
+            "{name} must be a number from {least}, but is {text:?}"
         ))
     };
-    cases.map(Some).ok_or_else(wrong)
+    number.map(Some).ok_or_else(wrong)
 }

@@ -1,7 +1,7 @@
 //! A rate limiter, and what may be wrong with it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Condvar, Mutex},
     time::Duration,
 };
@@ -60,6 +60,9 @@ pub(crate) enum Fault {
     ClockBackFrees,
     ClockBackCountsAsPassed,
     EachRequestIsATick,
+    DroppedCountsTwice,
+    DroppedRefusalCounts,
+    DroppedKeepsOthersOut,
 }
 
 /// A limiter with a fault.
@@ -101,6 +104,8 @@ struct State {
     requests: u64,
     /// How many requests have looked at their caller, and write it later.
     late: usize,
+    /// Whom a check is on its way for.
+    asking: BTreeSet<String>,
 }
 
 /// All is in nanoseconds.
@@ -232,6 +237,35 @@ impl Limiter {
         (limited(told), after)
     }
 
+    /// Decides in two steps, and lets others in between.
+    async fn decide_in_steps(&self, key: &str) -> RateDecision {
+        let began = {
+            let mut state = self.state.lock().unwrap();
+            let now = self.now(&state);
+            let before = self.before(&state, key, now);
+            let (decision, after) = self.decide(before, now);
+            let more = match decision {
+                RateDecision::Allowed if self.has(Fault::DroppedCountsTwice) => ONE,
+                RateDecision::Limited { .. } if self.has(Fault::DroppedRefusalCounts) => ONE,
+                _ => 0,
+            };
+            let apart = self.has(Fault::DroppedKeepsOthersOut);
+            if apart && !state.asking.insert(key.to_owned()) {
+                return limited(ONE);
+            }
+            let whole_at = after.whole_at + more;
+            let reserved = Caller { whole_at, ..after };
+            state.callers.insert(key.to_owned(), reserved);
+            (decision, after)
+        };
+        tokio::task::yield_now().await;
+        let (decision, after) = began;
+        let mut state = self.state.lock().unwrap();
+        state.callers.insert(key.to_owned(), after);
+        state.asking.remove(key);
+        decision
+    }
+
     /// Looks, waits until others did as well, and writes then.
     fn decide_late(&self, key: &str) -> RateDecision {
         let mut state = self.state.lock().unwrap();
@@ -273,6 +307,14 @@ impl RateLimiter for Limiter {
         let key = self.key(who);
         if self.has(Fault::Races) {
             return Ok(self.decide_late(&key));
+        }
+        let in_steps = [
+            Fault::DroppedCountsTwice,
+            Fault::DroppedRefusalCounts,
+            Fault::DroppedKeepsOthersOut,
+        ];
+        if in_steps.contains(&self.fault) {
+            return Ok(self.decide_in_steps(&key).await);
         }
         let mut state = self.state.lock().unwrap();
         state.requests += 1;

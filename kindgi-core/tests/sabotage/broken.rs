@@ -4,6 +4,7 @@ mod judgments;
 mod lifecycle;
 mod operations;
 mod queue;
+mod reopened;
 mod rules;
 
 use std::{
@@ -37,10 +38,24 @@ use super::fault::Fault;
 pub(crate) struct Broken(pub(crate) Fault);
 
 impl Backend for Broken {
-    type Guard = ();
+    /// What is in the store.
+    type Guard = MemoryStore;
 
-    async fn build(&self) -> Result<((), Arc<dyn Store>), BoxError> {
-        Ok(((), Arc::new(Faulty::new(self.0))))
+    async fn build(&self) -> Result<(MemoryStore, Arc<dyn Store>), BoxError> {
+        let store = Faulty::new(self.0, MemoryStore::new());
+        Ok((store.store.clone(), Arc::new(store)))
+    }
+
+    async fn reopen(
+        &self,
+        inside: &mut MemoryStore,
+        store: Arc<dyn Store>,
+    ) -> Result<Arc<dyn Store>, BoxError> {
+        let Fault::ReopenLoses(lost) = self.0 else {
+            return Ok(store);
+        };
+        *inside = reopened::without(inside, lost).await;
+        Ok(Arc::new(Faulty::new(self.0, inside.clone())))
     }
 }
 
@@ -96,6 +111,8 @@ struct Noted {
     skipped: HashSet<Of<RunId>>,
     locked: HashSet<Of<RuleId>>,
     moves: HashMap<Of<OperationId>, ItemMoved>,
+    bodies: HashMap<Of<OperationId>, [u8; 32]>,
+    half_kept: HashSet<Of<OperationId>>,
 }
 
 /// One of those who write now.
@@ -108,10 +125,10 @@ impl Drop for Writing<'_> {
 }
 
 impl Faulty {
-    fn new(fault: Fault) -> Self {
+    fn new(fault: Fault, store: MemoryStore) -> Self {
         Self {
             fault,
-            store: MemoryStore::new(),
+            store,
             writing: AtomicUsize::new(0),
             rule_reads: AtomicUsize::new(0),
             class_checks: AtomicUsize::new(0),
@@ -158,6 +175,10 @@ impl Faulty {
     async fn operation<'a>(&self, write: &Write<'a>) -> Option<Operation<'a>> {
         static NO_BODY: [u8; 32] = [0; 32];
         let mut operation = write.operation?;
+        self.note(|noted| {
+            let key = (write.tenant.clone(), *operation.id);
+            noted.bodies.entry(key).or_insert(*operation.body);
+        });
         match self.fault {
             Fault::OperationForgotten => return None,
             Fault::OperationRaces if self.is_crowded().await => return None,
@@ -263,6 +284,12 @@ impl Faulty {
             keyset.after = keyset.after.map(|after| Position {
                 at: after.at,
                 id: "".into(),
+            });
+        }
+        if self.is(Fault::CursorRowRepeated) {
+            keyset.after = keyset.after.map(|after| Position {
+                id: format!("{}\0", after.id).into(),
+                ..after
             });
         }
         keyset

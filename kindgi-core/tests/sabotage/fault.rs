@@ -23,6 +23,7 @@ pub(crate) enum Fault {
     PageOneShort,
     OrderedByCollation,
     CursorRowMustLive,
+    CursorRowRepeated,
     ReadableIgnored,
     ReadableAfterPaging,
     TenantClassesForNobody,
@@ -123,7 +124,35 @@ pub(crate) enum Fault {
     ParticipantsUncounted,
     PurgeOfItsInstant,
     PurgeEndsEarly,
+    PurgeNeverEnds,
     BeforePurgeIsKnown,
+    ReceiptsForgotten,
+    ReceiptsOfMovesForgotten,
+    ReceiptOutlivesItsEnd,
+    ReceiptBodyIgnored,
+    ReceiptTenantIgnored,
+    ReceiptKeptByAsking,
+    KeepForgotten,
+    KeepTakesTheLast,
+    KeepKindIgnored,
+    KeepRaces,
+    KeepApart,
+    KeepInTwoSteps,
+    ReopenLoses(Lost),
+}
+
+/// What is gone when a store is opened again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Lost {
+    Everything,
+    Receipts,
+    Purges,
+    RulesRevisions,
+    Skips,
+    RunsErasedUnjudged,
+    EndedJudgments,
+    ClassRevisions,
+    ItemValues,
 }
 
 /// What doesn't count when names are compared.

@@ -79,6 +79,9 @@ impl Lifecycle for Faulty {
         if self.is(Fault::PurgeEndsEarly) {
             purged.next = purged.next.filter(|next| next.after.is_some());
         }
+        if self.is(Fault::PurgeNeverEnds) {
+            purged.next = purged.next.or(from.cloned());
+        }
         Ok(purged)
     }
 

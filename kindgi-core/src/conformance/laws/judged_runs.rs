@@ -28,7 +28,8 @@ fn judged(
 /// Walks the list to its end by pages of this size.
 fn walk(scene: &Scene<'_>, filter: &JudgedRunFilter, size: u16) -> Result<Vec<JudgedRun>, Report> {
     let limit = PageSize::new(size).unwrap_or_default();
-    let (mut after, mut rows) = (None, Vec::new());
+    let (mut after, mut rows) = (None, Vec::<JudgedRun>::new());
+    let place = |run: &JudgedRun| position(run.copy.captured_at, run.copy.run.as_str());
     loop {
         let is_first = after.is_none();
         let page = judged(scene, filter, Keyset { after, limit })?;
@@ -39,11 +40,14 @@ fn walk(scene: &Scene<'_>, filter: &JudgedRunFilter, size: u16) -> Result<Vec<Ju
         ensure(full || !page.more, || {
             format!("a page of {size} isn't full, but more follow: {page:#?}")
         })?;
-        after = page.rows.last().map(|last| {
-            let copy = &last.copy;
-            position(copy.captured_at, copy.run.as_str())
-        });
-        rows.extend(page.rows);
+        for row in page.rows {
+            let (this, last) = (place(&row), rows.last().map(place));
+            ensure(last.as_ref().is_none_or(|last| this < *last), || {
+                format!("by pages of {size}, {this:?} comes after {last:?}")
+            })?;
+            rows.push(row);
+        }
+        after = rows.last().map(place);
         if !page.more {
             return Ok(rows);
         }

@@ -20,6 +20,9 @@ use crate::{
 
 const TIMES: usize = 40;
 
+/// How many steps a purge of few rows may take.
+const MAX_STEPS: usize = 1_000;
+
 fn project() -> Result<ProjectId, Report> {
     Ok("project".parse()?)
 }
@@ -46,7 +49,7 @@ fn step(
 /// The rows that a purge to its end removed, by steps of this size.
 fn purge(scene: &Scene<'_>, before: Timestamp, limit: u16) -> Result<u64, Report> {
     let (mut from, mut removed) = (None, 0);
-    for _ in 0..1_000 {
+    for _ in 0..MAX_STEPS {
         let done = step(scene, before, from, limit)?;
         ensure(done.removed <= u64::from(limit), || {
             format!("a step of {limit} removed more: {done:?}")
@@ -57,7 +60,7 @@ fn purge(scene: &Scene<'_>, before: Timestamp, limit: u16) -> Result<u64, Report
             return Ok(removed);
         }
     }
-    Err(Report::new("a purge of few rows took more than 1000 steps"))
+    Err(endless())
 }
 
 fn run(id: &str, ended_at: i64) -> Result<EndedRun, Report> {
@@ -398,7 +401,7 @@ fn none_opens_on_its_way_out(scene: &Scene<'_>) -> Result<(), Report> {
         scene.recorded(new, Some(scene.copy(id, "1")?))?;
     }
     let mut from = None;
-    loop {
+    for _ in 0..MAX_STEPS {
         let done = step(scene, at(5), from, 1)?;
         let open = total(scene, Some(ItemState::Open))?;
         ensure_eq(
@@ -411,6 +414,13 @@ fn none_opens_on_its_way_out(scene: &Scene<'_>) -> Result<(), Report> {
             return Ok(());
         }
     }
+    Err(endless())
+}
+
+fn endless() -> Report {
+    Report::new(format!(
+        "a purge of few rows took more than {MAX_STEPS} steps"
+    ))
 }
 
 /// A run that ended before what was purged is never told any more: it may have been queued and

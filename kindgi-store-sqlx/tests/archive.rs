@@ -93,7 +93,8 @@ mod sqlite {
         "SELECT * FROM kindgi_rule_versions ORDER BY tenant, rule, version",
         "SELECT * FROM kindgi_project_rules ORDER BY tenant, project",
         "SELECT * FROM kindgi_queue_items ORDER BY tenant, run",
-        "SELECT * FROM kindgi_queue_counts WHERE items <> 0 ORDER BY tenant, project, state",
+        "SELECT * FROM kindgi_queue_counts WHERE items <> 0 \
+         ORDER BY tenant, project, kind, of_id, state",
         "SELECT tenant, run, rule, project, version, skipped, told_at, age, agent_version, \
          (SELECT GROUP_CONCAT(wants, CHAR(0)) FROM (SELECT wants FROM kindgi_tellings o \
          WHERE o.tenant = t.tenant AND o.run = t.run AND wants IS NOT NULL ORDER BY wants)) \

@@ -46,3 +46,28 @@ INSERT INTO {}run_paths (tenant, run, project, path, captured_at)
 -- Items that want any judgment, which suit everybody.
 CREATE INDEX {}queue_items_any ON {}queue_items (tenant, project, added_at, run)
     WHERE wants_any = 1;
+
+-- How many items of a project are in a state also by what one filter asks for: an agent, a rule that
+-- took them, a class they want, those that want any judgment, or one class and not any.
+ALTER TABLE {}queue_counts ADD COLUMN kind TEXT NOT NULL DEFAULT '';
+
+ALTER TABLE {}queue_counts ADD COLUMN of_id TEXT NOT NULL DEFAULT '';
+
+DROP INDEX {}queue_counts_state;
+
+CREATE UNIQUE INDEX {}queue_counts_state ON {}queue_counts (tenant, project, kind, of_id, state);
+
+INSERT INTO {}queue_counts (tenant, project, kind, of_id, state, items)
+    SELECT tenant, project, kind, of_id, state, COUNT(*) FROM (
+        SELECT tenant, project, 'agent' AS kind, agent AS of_id, state FROM {}queue_items
+            WHERE agent IS NOT NULL
+        UNION ALL SELECT tenant, project, 'any', '', state FROM {}queue_items WHERE wants_any = 1
+        UNION ALL SELECT q.tenant, q.project, 'rule', t.rule, q.state FROM {}queue_items q
+            JOIN {}tellings t ON t.tenant = q.tenant AND t.run = q.run WHERE t.skipped = 0
+        UNION ALL SELECT q.tenant, q.project, 'wants', t.wants, q.state FROM {}queue_items q
+            JOIN {}tellings t ON t.tenant = q.tenant AND t.run = q.run
+            WHERE t.wants IS NOT NULL
+        UNION ALL SELECT q.tenant, q.project, 'only', t.wants, q.state FROM {}queue_items q
+            JOIN {}tellings t ON t.tenant = q.tenant AND t.run = q.run
+            WHERE t.wants IS NOT NULL AND q.wants_any = 0
+    ) c GROUP BY tenant, project, kind, of_id, state;

@@ -14,6 +14,7 @@ mod operations;
 #[cfg(all(test, feature = "sqlite"))]
 mod plans;
 mod purge;
+mod queue_counts;
 mod queue_for_me;
 mod queue_items;
 mod queue_list;

@@ -18,6 +18,7 @@ use super::{
     in_order,
     lifecycle::each_its_row,
     marks,
+    queue_counts::Counts,
 };
 use crate::{
     drivers::Connection,
@@ -228,27 +229,17 @@ impl Steps {
         Ok(rows.len() as u64)
     }
 
-    /// The statements that count items out that are to be removed: for each project and state, and
-    /// for each rule.
+    /// The statements that count items out that are to be removed.
     fn counted_out(&self, items: &[QueueItem]) -> Vec<Sql> {
-        let (mut states, mut rules) = (BTreeMap::new(), BTreeMap::new());
+        let (mut counts, mut rules) = (Counts::default(), BTreeMap::new());
         for item in items {
-            let state = (item.project.as_str(), item.state.as_str());
-            *states.entry(state).or_insert(0_i64) += 1;
+            counts.add(&self.tenant, item);
             if item.state == ItemState::Open {
                 for by in &item.taken_by {
                     *rules.entry(by.rule.as_str()).or_insert(0_i64) += 1;
                 }
             }
         }
-        let states = states.into_iter().map(|((project, state), items)| {
-            let update = Sql::new(format!(
-                "UPDATE {} SET items = items - ? WHERE tenant = ? AND project = ? AND state = ?",
-                self.tables.queue_counts
-            ));
-            let update = update.bind(items).bind(&*self.tenant);
-            update.bind(project).bind(state)
-        });
         let rules = rules.into_iter().map(|(rule, items)| {
             let update = Sql::new(format!(
                 "UPDATE {} SET open_items = open_items - ? WHERE tenant = ? AND id = ?",
@@ -256,7 +247,9 @@ impl Steps {
             ));
             update.bind(items).bind(&*self.tenant).bind(rule)
         });
-        states.chain(rules).collect()
+        let mut all = counts.out_of_table(&self.tables.queue_counts);
+        all.extend(rules);
+        all
     }
 
     async fn purge_classes(

@@ -40,7 +40,7 @@ impl Suit<'_> {
 }
 
 impl List<'_> {
-    fn classes(&self) -> Vec<&str> {
+    pub(super) fn classes(&self) -> Vec<&str> {
         let classes = self.filter.wants_any_or.iter().flatten();
         classes.map(|class| class.as_str()).collect()
     }
@@ -101,7 +101,7 @@ impl List<'_> {
         Some(page.bind(self.tenant.as_str()))
     }
 
-    /// How many items suit.
+    /// How many items suit, if it isn't kept.
     pub(super) fn suiting_in_all(&self) -> Sql {
         let mut all = self.suiting(Suit::Any, "run");
         let classes = self.classes();

@@ -12,6 +12,7 @@ use super::{
         queue::{self, ITEM, item_cells, progress_text},
     },
     marks,
+    queue_counts::Counts,
 };
 use crate::{
     drivers::Connection,
@@ -74,7 +75,7 @@ impl Steps {
         ));
         let insert = insert.bind(&*self.tenant).bind(item.wants_any());
         let mut all = vec![insert.bind_all(cells)];
-        all.extend(self.counted(item, None, Some(item.state)));
+        all.extend(self.counted(None, Some(item)));
         all
     }
 
@@ -100,41 +101,20 @@ impl Steps {
         .bind(next.run.as_str());
         let mut all = vec![update];
         if item.state != next.state {
-            all.extend(self.counted(item, Some(item.state), Some(next.state)));
+            all.extend(self.counted(Some(item), Some(next)));
         }
         all
     }
 
-    /// The statements that count an item out of a state and into another, and what is open for each
+    /// The statements that count an item out, as it was, and in, as it is, and what is open for each
     /// rule that took it.
-    pub(super) fn counted(
-        &self,
-        item: &QueueItem,
-        from: Option<ItemState>,
-        to: Option<ItemState>,
-    ) -> Vec<Sql> {
+    fn counted(&self, from: Option<&QueueItem>, to: Option<&QueueItem>) -> Vec<Sql> {
         let table = &self.tables.queue_counts;
-        let of = |sql: Sql, state: ItemState| {
-            let sql = sql.bind(&*self.tenant).bind(item.project.as_str());
-            sql.bind(state.as_str())
-        };
-        let out = from.map(|state| {
-            let update = Sql::new(format!(
-                "UPDATE {table} SET items = items - 1 \
-                 WHERE tenant = ? AND project = ? AND state = ?"
-            ));
-            of(update, state)
-        });
-        let into = to.map(|state| {
-            let upsert = Sql::new(format!(
-                "INSERT INTO {table} (tenant, project, state, items) VALUES (?, ?, ?, 1) \
-                 ON CONFLICT (tenant, project, state) DO UPDATE SET items = {table}.items + 1"
-            ));
-            of(upsert, state)
-        });
-        let mut all: Vec<_> = out.into_iter().chain(into).collect();
-        for (state, by) in [(from, -1), (to, 1)] {
-            if state == Some(ItemState::Open) {
+        let out = from.map(|item| Counts::of(&self.tenant, item).out_of_table(table));
+        let into = to.map(|item| Counts::of(&self.tenant, item).into_table(table));
+        let mut all: Vec<_> = out.into_iter().chain(into).flatten().collect();
+        for (item, by) in [(from, -1), (to, 1)] {
+            if let Some(item) = item.filter(|item| item.state == ItemState::Open) {
                 all.extend(self.counted_open(&item.taken_by, by));
             }
         }

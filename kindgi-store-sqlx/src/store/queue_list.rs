@@ -15,6 +15,7 @@ use super::{
     Tables,
     codec::queue::{self, ITEM},
     columns_of, marks, of_run, oldest_first,
+    queue_counts::{self, Of},
 };
 use crate::{
     dialect::Dialect,
@@ -93,12 +94,14 @@ impl List<'_> {
 
     /// How many there are on all pages.
     pub(super) fn total(&self) -> Sql {
-        let of_state = QueueFilter {
-            state: self.filter.state,
-            ..QueueFilter::default()
-        };
-        if *self.filter == of_state {
-            return self.counted();
+        if let Some(of) = self.kept() {
+            let table = &self.tables.queue_counts;
+            let place = (self.tenant.as_str(), self.project.as_str());
+            let states = match &self.filter.state {
+                Some(state) => std::slice::from_ref(state),
+                None => &ItemState::ALL[..],
+            };
+            return queue_counts::number(table, place, &of, states);
         }
         let f = self.filter;
         let by = By::of(f);
@@ -113,26 +116,31 @@ impl List<'_> {
         self.matching("COUNT(*)", by, of_item, true)
     }
 
-    /// How many there are in a state, or in any, by the numbers that are kept.
-    fn counted(&self) -> Sql {
-        let states = match &self.filter.state {
-            Some(state) => std::slice::from_ref(state),
-            None => &ItemState::ALL[..],
-        };
-        let table = &self.tables.queue_counts;
-        let count = format!(
-            "COALESCE((SELECT items FROM {table} \
-             WHERE tenant = ? AND project = ? AND state = ?), 0)"
-        );
-        let sum = vec![&*count; states.len()].join(" + ");
-        let args = states.iter().flat_map(|state| -> [Cell; 3] {
-            [
-                self.tenant.as_str().into(),
-                self.project.as_str().into(),
-                state.as_str().into(),
-            ]
-        });
-        Sql::new(format!("SELECT {sum}")).bind_all(args)
+    /// What the numbers that are kept are added up of, in a state or in any, if they are of the
+    /// filter.
+    fn kept(&self) -> Option<Vec<Of<'_>>> {
+        let f = self.filter;
+        if f.added_after.is_some() || f.closed_after.is_some() {
+            return None;
+        }
+        let mut all = Vec::new();
+        all.extend(f.rule.iter().map(|rule| vec![Of::Rule(rule.as_str())]));
+        all.extend(f.wants.iter().map(|class| vec![Of::Wants(class.as_str())]));
+        all.extend(f.agent.iter().map(|agent| vec![Of::Agent(agent.as_str())]));
+        if f.wants_any_or.is_some() {
+            let classes = self.classes();
+            // Of several, one item may want two.
+            if classes.len() > 1 {
+                return None;
+            }
+            let only = classes.into_iter().map(Of::Only);
+            all.push([Of::Any].into_iter().chain(only).collect());
+        }
+        match all.len() {
+            0 => Some(vec![Of::All]),
+            1 => all.pop(),
+            _ => None,
+        }
     }
 
     /// A page's items.

@@ -95,10 +95,11 @@ pub(crate) fn judgments_with_segments() -> Vec<(NewJudgment, RunCopy)> {
     runs.collect()
 }
 
-/// The statement of a migration that fills the table of paths from the runs that are there.
-pub(crate) fn fills_paths(migration: &str) -> String {
+/// The statement of a migration that fills a table from the rows that are there.
+pub(crate) fn fills(migration: &str, table: &str) -> String {
     let migration = migration.replace("{}", "kindgi_");
-    let mut statements = migration.split(";\n");
-    let fills = statements.find(|sql| sql.trim_start().starts_with("INSERT INTO kindgi_run_paths"));
+    let begins = format!("INSERT INTO kindgi_{table}");
+    let mut statements = migration.split(";\n").map(str::trim);
+    let fills = statements.find(|sql| sql.contains(&begins));
     fills.unwrap().to_owned()
 }

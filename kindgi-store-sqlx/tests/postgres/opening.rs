@@ -4,9 +4,7 @@
 use kindgi_core::store::{Applied, JudgmentStore, Recorded};
 use kindgi_store_sqlx::{OpenErrorKind, SqlxStore};
 
-use super::support::{
-    self, builder, cell, fills_paths, judgments_with_segments, query, tenant, url,
-};
+use super::support::{self, builder, cell, fills, judgments_with_segments, query, tenant, url};
 
 /// All tables that aren't the server's own, as `schema.table`.
 fn tables(url: &str) -> Vec<String> {
@@ -77,8 +75,18 @@ async fn the_paths_of_runs_that_were_there_are_those_that_new_runs_get() {
     assert!(kept.len() > 60);
     let migration = include_str!("../../migrations/postgres/0006_lists.sql");
     query(&url, "DELETE FROM kindgi_run_paths");
-    query(&url, &fills_paths(migration));
+    query(&url, &fills(migration, "run_paths"));
     assert_eq!(query(&url, sql), kept);
+}
+
+/// Which `sqlite/against_memory` holds to the numbers that are kept.
+#[test]
+fn the_numbers_of_items_that_were_there_are_counted_as_on_sqlite() {
+    let counts = |migration| fills(migration, "queue_counts");
+    assert_eq!(
+        counts(include_str!("../../migrations/postgres/0006_lists.sql")),
+        counts(include_str!("../../migrations/sqlite/0006_lists.sql")),
+    );
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use kindgi_core::{
 use kindgi_store_sqlx::{Durability, SqlxStore, SqlxStoreBuilder};
 use kindgi_test_servers::Postgres;
 
-pub(crate) use made::{at, fills_paths, judgments_with_segments, tenant};
+pub(crate) use made::{at, fills, judgments_with_segments, tenant};
 
 /// A new database on the server of this process.
 pub(crate) fn url() -> String {

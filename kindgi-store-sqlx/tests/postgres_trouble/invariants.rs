@@ -33,13 +33,21 @@ const NEVER: [(&str, &str); 15] = [
         "a count of items that isn't theirs",
         "SELECT COUNT(*) FROM kindgi_queue_counts c WHERE items <> \
          (SELECT COUNT(*) FROM kindgi_queue_items q WHERE q.tenant = c.tenant \
-         AND q.project = c.project AND q.state = c.state)",
+         AND q.project = c.project AND q.state = c.state AND (c.kind = '' \
+         OR (c.kind = 'agent' AND q.agent = c.of_id) OR (c.kind = 'any' AND q.wants_any = 1) \
+         OR EXISTS (SELECT 1 FROM kindgi_tellings t WHERE t.tenant = q.tenant AND t.run = q.run \
+         AND ((c.kind = 'rule' AND t.rule = c.of_id AND t.skipped = 0) \
+         OR (c.kind = 'wants' AND t.wants = c.of_id) \
+         OR (c.kind = 'only' AND t.wants = c.of_id AND q.wants_any = 0)))))",
     ),
     (
         "an item that isn't counted",
-        "SELECT COUNT(*) FROM kindgi_queue_items q WHERE NOT EXISTS \
-         (SELECT 1 FROM kindgi_queue_counts c WHERE q.tenant = c.tenant \
-         AND q.project = c.project AND q.state = c.state)",
+        "SELECT COUNT(*) FROM (SELECT '' AS kind, COUNT(*) AS n FROM kindgi_queue_items \
+         UNION ALL SELECT 'agent', COUNT(agent) FROM kindgi_queue_items \
+         UNION ALL SELECT 'any', COUNT(NULLIF(wants_any, 0)) FROM kindgi_queue_items \
+         UNION ALL SELECT 'rule', COUNT(NULLIF(skipped, 1)) FROM kindgi_tellings \
+         UNION ALL SELECT 'wants', COUNT(wants) FROM kindgi_tellings) e WHERE n <> \
+         (SELECT COALESCE(SUM(items), 0) FROM kindgi_queue_counts c WHERE c.kind = e.kind)",
     ),
     (
         "a rule whose number of open items isn't theirs",

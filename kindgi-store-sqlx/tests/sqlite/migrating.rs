@@ -5,8 +5,7 @@ use kindgi_store_sqlx::{OpenErrorKind, SqlxStore};
 use sqlx::{AssertSqlSafe, SqlitePool};
 
 use crate::support::{
-    Folder, STEPS, append_rule, at, builder, fills_paths, judgments_with_segments, live, number,
-    record,
+    Folder, STEPS, append_rule, at, builder, fills, judgments_with_segments, live, number, record,
 };
 
 #[tokio::test]
@@ -90,7 +89,10 @@ async fn the_paths_of_runs_that_were_there_are_those_that_new_runs_get() {
     assert!(kept.len() > 60);
     assert!(kept.iter().all(|row| row.3.chars().count() <= 100));
     let migration = include_str!("../../migrations/sqlite/0006_lists.sql");
-    for sql in ["DELETE FROM kindgi_run_paths", &fills_paths(migration)] {
+    for sql in [
+        "DELETE FROM kindgi_run_paths",
+        &fills(migration, "run_paths"),
+    ] {
         sqlx::query(AssertSqlSafe(sql))
             .execute(&pool)
             .await

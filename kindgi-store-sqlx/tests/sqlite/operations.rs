@@ -340,17 +340,18 @@ async fn downgraded(new: &Folder) -> Folder {
         "rule_versions",
         "project_rules",
         "queue_items",
-        "queue_counts",
         "tellings",
         "purges",
         "operations",
     ];
     let copies =
         tables.map(|table| format!("INSERT INTO kindgi_{table} SELECT * FROM new.kindgi_{table};"));
+    let counts = "INSERT INTO kindgi_queue_counts SELECT tenant, project, state, items \
+                  FROM new.kindgi_queue_counts WHERE kind = '';";
     let sql = format!(
         "CREATE TABLE kindgi_schema (version BIGINT NOT NULL, name TEXT NOT NULL); \
          INSERT INTO kindgi_schema VALUES (1, '0001_judgments'), (2, '0002_judging_rules'), \
-         (3, '0003_judging_queue'); {} ATTACH '{}' AS new; {} DETACH new;",
+         (3, '0003_judging_queue'); {} ATTACH '{}' AS new; {} {counts} DETACH new;",
         steps.join("\n").replace("{}", "kindgi_"),
         new.file().display(),
         copies.join(" "),

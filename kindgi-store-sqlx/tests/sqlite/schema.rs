@@ -152,7 +152,7 @@ async fn what_is_kept_once_of_a_queue_can_not_be_twice() {
             "tenant, run, project, flow, completed_at, added_at, taken_by, wants_any, progress, \
              state",
         ),
-        ("queue_counts", "tenant, project, state, items"),
+        ("queue_counts", "tenant, project, kind, of_id, state, items"),
         (
             "tellings",
             "tenant, run, rule, project, version, skipped, told_at, age",

@@ -13,7 +13,7 @@ use kindgi_store_sqlx::{Durability, SqlxStore, SqlxStoreBuilder};
 use sqlx::{SqlitePool, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
 
-pub(crate) use made::{at, fills_paths, judgment, judgments_with_segments, tenant};
+pub(crate) use made::{at, fills, judgment, judgments_with_segments, tenant};
 
 pub(crate) struct Folder(TempDir);
 

@@ -145,12 +145,21 @@ INSERT INTO {}queue_items (tenant, run, project, agent, agent_version, flow, com
         LEFT JOIN {}seed_rules v ON v.project = t.project AND v.i = (t.taker + 1) % {rules}
             AND t.next_skipped = 0;
 
-INSERT INTO {}queue_counts (tenant, project, state, items)
-    SELECT 'acme', p.project, s.state,
-        (SELECT COUNT(*) FROM {}queue_items q
-            WHERE q.tenant = 'acme' AND q.project = p.project AND q.state = s.state)
-    FROM (SELECT DISTINCT project FROM {}seed_runs) p
-        CROSS JOIN (SELECT DISTINCT state FROM {}seed_runs) s;
+INSERT INTO {}queue_counts (tenant, project, kind, of_id, state, items)
+    SELECT tenant, project, kind, of_id, state, COUNT(*) FROM (
+        SELECT tenant, project, '' AS kind, '' AS of_id, state FROM {}queue_items
+        UNION ALL SELECT tenant, project, 'agent', agent, state FROM {}queue_items
+            WHERE agent IS NOT NULL
+        UNION ALL SELECT tenant, project, 'any', '', state FROM {}queue_items WHERE wants_any = 1
+        UNION ALL SELECT q.tenant, q.project, 'rule', t.rule, q.state FROM {}queue_items q
+            JOIN {}tellings t ON t.tenant = q.tenant AND t.run = q.run WHERE t.skipped = 0
+        UNION ALL SELECT q.tenant, q.project, 'wants', t.wants, q.state FROM {}queue_items q
+            JOIN {}tellings t ON t.tenant = q.tenant AND t.run = q.run
+            WHERE t.wants IS NOT NULL
+        UNION ALL SELECT q.tenant, q.project, 'only', t.wants, q.state FROM {}queue_items q
+            JOIN {}tellings t ON t.tenant = q.tenant AND t.run = q.run
+            WHERE t.wants IS NOT NULL AND q.wants_any = 0
+    ) c GROUP BY tenant, project, kind, of_id, state;
 
 UPDATE {}rules SET open_items = (
     SELECT COUNT(*) FROM {}tellings t

@@ -15,14 +15,14 @@ use crate::{
 };
 
 const PROJECT: &str = "/v1/projects/00000000-0000-4000-8000-0000000000a1";
-const NODES: usize = 4;
+pub(crate) const NODES: usize = 4;
 /// How many threads drive each of them.
 const CLIENTS: usize = 2;
 const ROUNDS: usize = 60;
 const MAX_OPEN: usize = 3;
 
 /// Starts all of them at once.
-fn start(url: &str, variables: &[(&str, &str)]) -> Vec<Host> {
+pub(crate) fn start(url: &str, variables: &[(&str, &str)]) -> Vec<Host> {
     let variables = [&[("DATABASE_URL", url)], variables].concat();
     let barrier = Barrier::new(NODES);
     thread::scope(|scope| {
@@ -37,7 +37,7 @@ fn start(url: &str, variables: &[(&str, &str)]) -> Vec<Host> {
 }
 
 /// What one statement says of the database at a URL, as one number.
-fn number(url: &str, sql: &str) -> usize {
+pub(crate) fn number(url: &str, sql: &str) -> usize {
     let (_, database) = url.rsplit_once('/').unwrap();
     let rows = Postgres::shared().query(database, sql);
     rows[0][0].as_ref().unwrap().parse().unwrap()
@@ -73,13 +73,21 @@ const NEVER: [(&str, &str); 12] = [
         "a count of items that isn't theirs",
         "SELECT COUNT(*) FROM kindgi_queue_counts c WHERE items <> \
          (SELECT COUNT(*) FROM kindgi_queue_items q WHERE q.tenant = c.tenant \
-         AND q.project = c.project AND q.state = c.state)",
+         AND q.project = c.project AND q.state = c.state AND (c.kind = '' \
+         OR (c.kind = 'agent' AND q.agent = c.of_id) OR (c.kind = 'any' AND q.wants_any = 1) \
+         OR EXISTS (SELECT 1 FROM kindgi_tellings t WHERE t.tenant = q.tenant AND t.run = q.run \
+         AND ((c.kind = 'rule' AND t.rule = c.of_id AND t.skipped = 0) \
+         OR (c.kind = 'wants' AND t.wants = c.of_id) \
+         OR (c.kind = 'only' AND t.wants = c.of_id AND q.wants_any = 0)))))",
     ),
     (
         "an item that isn't counted",
-        "SELECT COUNT(*) FROM kindgi_queue_items q WHERE NOT EXISTS \
-         (SELECT 1 FROM kindgi_queue_counts c WHERE q.tenant = c.tenant \
-         AND q.project = c.project AND q.state = c.state)",
+        "SELECT COUNT(*) FROM (SELECT '' AS kind, COUNT(*) AS n FROM kindgi_queue_items \
+         UNION ALL SELECT 'agent', COUNT(agent) FROM kindgi_queue_items \
+         UNION ALL SELECT 'any', COUNT(NULLIF(wants_any, 0)) FROM kindgi_queue_items \
+         UNION ALL SELECT 'rule', COUNT(NULLIF(skipped, 1)) FROM kindgi_tellings \
+         UNION ALL SELECT 'wants', COUNT(wants) FROM kindgi_tellings) e WHERE n <> \
+         (SELECT COALESCE(SUM(items), 0) FROM kindgi_queue_counts c WHERE c.kind = e.kind)",
     ),
     (
         "a rule whose number of open items isn't theirs",
@@ -116,7 +124,7 @@ const NEVER: [(&str, &str); 12] = [
     ),
 ];
 
-fn assert_whole(url: &str) {
+pub(crate) fn assert_whole(url: &str) {
     for (what, sql) in NEVER {
         assert_eq!(number(url, sql), 0, "there is {what}");
     }
@@ -130,6 +138,23 @@ fn ask(to: SocketAddr, method: &str, target: &str, key: Option<&str>, body: &str
     ];
     headers.extend(key.map(|key| ("Idempotency-Key", key)));
     send(to, method, target, &headers, body)
+}
+
+/// The nth keyed write: its key, and what one of the hosts answers.
+pub(crate) fn keyed(to: SocketAddr, n: usize) -> (String, Answer) {
+    let key = format!("key-{n}");
+    let (target, body) = match n % 2 {
+        0 => (
+            format!("{PROJECT}/judging-rules"),
+            format!(r#"{{"name":"{key}","when":{{"agentIds":["none"]}}}}"#),
+        ),
+        _ => (
+            "/v1/judgments".to_owned(),
+            format!(r#"{{"runId":"run-9","item":{{"key":"{key}"}},"verdict":"no"}}"#),
+        ),
+    };
+    let answer = ask(to, "POST", &target, Some(&key), &body);
+    (key, answer)
 }
 
 /// What all clients know.
@@ -176,18 +201,7 @@ impl Shared {
             );
         }
 
-        let key = format!("key-{n}");
-        let (target, body) = match n % 2 {
-            0 => (
-                format!("{PROJECT}/judging-rules"),
-                format!(r#"{{"name":"{key}","when":{{"agentIds":["none"]}}}}"#),
-            ),
-            _ => (
-                "/v1/judgments".to_owned(),
-                format!(r#"{{"runId":"run-9","item":{{"key":"{key}"}},"verdict":"no"}}"#),
-            ),
-        };
-        let answer = ask(to, "POST", &target, Some(&key), &body);
+        let (key, answer) = keyed(to, n);
         if answer.status == 409 {
             answer.expect_error(409, "idempotency-key-in-flight");
             return;
@@ -203,6 +217,12 @@ impl Shared {
 fn four_nodes_that_do_everything_at_once_on_postgres_keep_every_invariant() {
     let url = Postgres::shared().fresh_database();
     let hosts = start(&url, &[("RUNS", "10")]);
+    do_everything_at_once(&url, &hosts);
+}
+
+/// Has all clients do the same at once, looks at the tables afterwards, and gives what was answered
+/// under each key.
+pub(crate) fn do_everything_at_once(url: &str, hosts: &[Host]) -> BTreeMap<String, String> {
     let rule = |body: &str| {
         let made = ask(
             hosts[0].address,
@@ -238,12 +258,12 @@ fn four_nodes_that_do_everything_at_once_on_postgres_keep_every_invariant() {
             "SELECT open_items FROM kindgi_rules WHERE id = '{}'",
             shared.rules[1]
         );
-        assert!(number(&url, &open) <= MAX_OPEN, "the cap is exceeded");
+        assert!(number(url, &open) <= MAX_OPEN, "the cap is exceeded");
     }
-    assert_whole(&url);
+    assert_whole(url);
 
     let clients = NODES * CLIENTS;
-    let each = |which: &str| number(&url, &format!("SELECT COUNT(*) FROM kindgi_{which}"));
+    let each = |which: &str| number(url, &format!("SELECT COUNT(*) FROM kindgi_{which}"));
     assert_eq!(
         each("judgments WHERE item_key LIKE 'shared-%'"),
         clients * ROUNDS
@@ -278,7 +298,7 @@ fn four_nodes_that_do_everything_at_once_on_postgres_keep_every_invariant() {
              AND position(id in '{answer}') > 0) + (SELECT COUNT(*) FROM kindgi_rule_versions \
              WHERE name = '{key}' AND position(rule in '{answer}') > 0)"
         );
-        assert_eq!(number(&url, &sql), 1, "{key}: {answer}");
+        assert_eq!(number(url, &sql), 1, "{key}: {answer}");
     }
     let effects = each("judgments WHERE item_key LIKE 'key-%'")
         + each("rule_versions WHERE name LIKE 'key-%'");
@@ -293,6 +313,7 @@ fn four_nodes_that_do_everything_at_once_on_postgres_keep_every_invariant() {
         let first = page(&hosts[0]);
         assert!(hosts.iter().all(|host| page(host) == first), "{target}");
     }
+    answers
 }
 
 #[test]

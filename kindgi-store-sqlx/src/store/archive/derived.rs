@@ -12,7 +12,7 @@ use crate::{
     drivers::Connection,
     error::DbError,
     sql::{Cell, Sql},
-    store::{CHUNK, Tables, marks},
+    store::{CHUNK, Tables, marks, queue_counts},
 };
 
 /// What versions of a rule say together: the first one that is new, and the latest.
@@ -64,18 +64,16 @@ impl<'r> Rules<'r> {
     }
 }
 
-/// What items count for: by project and state, and by rule where they are open.
+/// What items count for, and how many are open by rule.
 #[derive(Default)]
 pub(super) struct Counts<'r> {
-    states: BTreeMap<(&'r str, &'r str, ItemState), i64>,
+    items: queue_counts::Counts<'r>,
     open: BTreeMap<(&'r str, &'r str), i64>,
 }
 
 impl<'r> Counts<'r> {
     pub(super) fn add(&mut self, tenant: &'r str, item: &'r QueueItem) {
-        let project = item.project.as_str();
-        let state = self.states.entry((tenant, project, item.state));
-        *state.or_default() += 1;
+        self.items.add(tenant, item);
         if item.state == ItemState::Open {
             for by in &item.taken_by {
                 let open = self.open.entry((tenant, by.rule.as_str()));
@@ -94,26 +92,7 @@ impl<'r> Counts<'r> {
 
     /// Few statements, however many projects and rules there are.
     fn statements(self, tables: &Tables) -> Vec<Sql> {
-        let table = &tables.queue_counts;
-        let states: Vec<_> = self.states.into_iter().collect();
-        let states = states.chunks(CHUNK).map(|states| {
-            let values = vec!["(?, ?, ?, ?)"; states.len()].join(", ");
-            let upsert = Sql::new(format!(
-                "INSERT INTO {table} (tenant, project, state, items) VALUES {values} \
-                 ON CONFLICT (tenant, project, state) \
-                 DO UPDATE SET items = {table}.items + excluded.items"
-            ));
-            let row = |((tenant, project, state), items): &((&str, &str, ItemState), i64)| {
-                [
-                    Cell::from(*tenant),
-                    Cell::from(*project),
-                    Cell::from(state.as_str()),
-                    Cell::from(*items),
-                ]
-            };
-            upsert.bind_all(states.iter().flat_map(row))
-        });
-        let mut all: Vec<_> = states.collect();
+        let mut all = self.items.into_table(&tables.queue_counts);
         let mut open = Alike::default();
         for ((tenant, rule), items) in self.open {
             open.add(tenant, rule, items);
@@ -214,8 +193,12 @@ mod tests {
             counts.add("acme", item);
         }
         let all = counts.statements(&Tables::new("kindgi_"));
-        let (states, rules) = all.split_at(1);
-        assert_eq!(texts(&states[0]).filter(|it| *it == "open").count(), 2);
+        let is_of_items = |sql: &&Sql| sql.text.contains("kindgi_queue_counts");
+        let items = all.iter().filter(is_of_items).count();
+        let (items, rules) = all.split_at(items);
+        let states = items.iter().flat_map(texts).filter(|it| *it == "open");
+        // Of all, of those that want any judgment and of each rule, in both projects.
+        assert_eq!(states.count(), 2 + 2 + MANY + MANY.div_ceil(3));
         assert_eq!(rules.len(), 3 + 2, "{MANY} rules");
         assert_eq!(named(rules).len(), MANY);
         for sql in rules {
@@ -237,7 +220,8 @@ mod tests {
             counts.add("acme", item);
         }
         let all = counts.statements(&Tables::new("kindgi_"));
-        assert_eq!(all.len(), 5 + 1);
+        // Of all, of those that want any judgment and of the rule, in each project.
+        assert_eq!(all.len(), (3 * MANY).div_ceil(CHUNK) + 1);
         let projects = all.iter().flat_map(texts);
         let projects: BTreeSet<_> = projects.filter(|it| it.starts_with("project-")).collect();
         assert_eq!(projects.len(), MANY);

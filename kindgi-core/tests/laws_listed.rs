@@ -62,7 +62,15 @@ mod stamped {
     mod stores {
         use std::sync::Arc;
 
-        nothing!(Nothing: Backend, () -> Arc<dyn kindgi_core::store::Store>,);
+        use kindgi_core::{BoxError, store::Store};
+
+        nothing!(
+            Nothing: Backend,
+            () -> Arc<dyn Store>,
+            async fn reopen(&self, _: &mut (), _: Arc<dyn Store>) -> Result<Arc<dyn Store>, BoxError> {
+                Err("only to be listed".into())
+            }
+        );
         kindgi_core::conformance::laws!(leave!(Nothing));
     }
 

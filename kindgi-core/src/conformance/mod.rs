@@ -111,16 +111,12 @@ pub trait Backend: Send + Sync {
     /// nothing outlives, gives the same again.
     ///
     /// The store that is given is the only one there is, so that dropping it closes it; a store
-    /// that others may have at the same time need not be closed before. Unless a backend says how
-    /// this is done, the law of it fails.
+    /// that others may have at the same time need not be closed before.
     fn reopen(
         &self,
         guard: &mut Self::Guard,
         store: Arc<dyn Store>,
-    ) -> impl Future<Output = Result<Arc<dyn Store>, BoxError>> + Send {
-        let _ = (guard, store);
-        async { Err("`Backend::reopen` doesn't say how".into()) }
-    }
+    ) -> impl Future<Output = Result<Arc<dyn Store>, BoxError>> + Send;
 }
 
 /// Hands the names of all laws to a macro, after what else it is to be given.

@@ -288,6 +288,11 @@ impl Backend for Place {
     async fn build(&self) -> Result<(Self::Guard, Arc<dyn Store>), BoxError> {
         Ok(((), Arc::new(self.store(None).await?)))
     }
+
+    async fn reopen(&self, _: &mut (), store: Arc<dyn Store>) -> Result<Arc<dyn Store>, BoxError> {
+        drop(store);
+        Ok(Arc::new(self.store(None).await?))
+    }
 }
 
 impl KeyBackend for Place {

@@ -2,6 +2,8 @@
 
 #[path = "../made/mod.rs"]
 mod made;
+#[path = "../made/migrated.rs"]
+mod migrated;
 
 use kindgi_core::{
     model::{
@@ -13,7 +15,8 @@ use kindgi_core::{
 use kindgi_store_sqlx::{Durability, SqlxStore, SqlxStoreBuilder};
 use kindgi_test_servers::Postgres;
 
-pub(crate) use made::{at, fills, judgments_with_segments, tenant};
+pub(crate) use made::{at, tenant};
+pub(crate) use migrated::{fills, judgments_with_segments};
 
 /// A new database on the server of this process.
 pub(crate) fn url() -> String {

@@ -22,6 +22,11 @@ impl Backend for AsPeopleDo {
     async fn build(&self) -> Result<(Self::Guard, Arc<dyn Store>), BoxError> {
         Ok(((), Arc::new(builder().connect(&self.url).await?)))
     }
+
+    async fn reopen(&self, _: &mut (), store: Arc<dyn Store>) -> Result<Arc<dyn Store>, BoxError> {
+        drop(store);
+        Ok(Arc::new(builder().connect(&self.url).await?))
+    }
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 #[path = "../made/mod.rs"]
 mod made;
+#[path = "../made/migrated.rs"]
+mod migrated;
 
 use std::path::PathBuf;
 
@@ -13,7 +15,8 @@ use kindgi_store_sqlx::{Durability, SqlxStore, SqlxStoreBuilder};
 use sqlx::{SqlitePool, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
 
-pub(crate) use made::{at, fills, judgment, judgments_with_segments, tenant};
+pub(crate) use made::{at, judgment, tenant};
+pub(crate) use migrated::{fills, judgments_with_segments};
 
 pub(crate) struct Folder(TempDir);
 

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use proptest::{collection::vec, prelude::*};
 
+pub use super::dropped::a_dropped_check_counts_wholly_or_not_at_all;
 use super::{
     LimitBackend,
     bench::{Bench, ceil, through_on},
 };
-pub use super::dropped::a_dropped_check_counts_wholly_or_not_at_all;
 use crate::{
     conformance::{
         Report, lab,

@@ -103,9 +103,12 @@ fn of_server(e: &RedisError) -> (Kind, &'static str) {
             .find(|(refusal, ..)| *refusal == code)
             .map(|(_, kind, what)| (*kind, *what))
     };
+    let text = e.detail().unwrap_or_default();
+    if code == "ERR" && text.starts_with(LONG_OF_NOBODY) {
+        return (Kind::Refused, ACCESS);
+    }
     let known = kinds(code).or_else(|| {
         // Older servers tell the error of a command in a script within a text.
-        let text = e.detail().unwrap_or_default();
         let words = text.split_whitespace();
         words
             .filter_map(|word| word.strip_prefix('-'))
@@ -114,13 +117,18 @@ fn of_server(e: &RedisError) -> (Kind, &'static str) {
     known.unwrap_or((Kind::Broken, "the server refused a script"))
 }
 
+/// What a server that wants a password tells of a command that is longer than one that gives it. It
+/// doesn't read the command, and closes the connection.
+const LONG_OF_NOBODY: &str = "Protocol error: unauthenticated ";
+
+const ACCESS: &str = "the server doesn't let this connection do it; nothing was written";
+
 /// What a server tells instead of running a script, or at a script's first write. Nothing was
 /// written then: a script that has written something is no longer refused for any of these.
 const REFUSALS: [(&str, Kind, &str); 15] = {
     use Kind::{NotNow, Refused};
     const FAILOVER: &str = "the server is a replica, or was made one; nothing was written";
     const CLUSTER: &str = "the cluster has no node for this just now; nothing was written";
-    const ACCESS: &str = "the server doesn't let this connection do it; nothing was written";
     const NODE: &str = "the server is a node of a cluster, which the connection doesn't know; \
                         nothing was written";
     [
@@ -242,6 +250,16 @@ mod tests {
                 "disk",
             ),
             ("NOAUTH Authentication required.", Other, "connection"),
+            (
+                "ERR Protocol error: unauthenticated multibulk length",
+                Other,
+                "connection",
+            ),
+            (
+                "ERR Protocol error: unauthenticated bulk length",
+                Other,
+                "connection",
+            ),
             ("NOPERM this user has no permissions", Other, "connection"),
             // Within the text of an older server's.
             (
@@ -276,6 +294,7 @@ mod tests {
     fn what_nobody_foresaw_is_not_said_to_be_harmless() {
         for line in [
             "ERR something",
+            "ERR Protocol error: invalid bulk length",
             "WEIRD something -UNKNOWN",
             "ERR @script: 1: -ERR x",
         ] {

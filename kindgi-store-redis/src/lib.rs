@@ -117,12 +117,25 @@
 //! | what happened | error |
 //! | --- | --- |
 //! | nobody answers on the port; `-LOADING`, `-BUSY`, `-READONLY`, `-MASTERDOWN`, `-NOREPLICAS`, `-CLUSTERDOWN`, `-TRYAGAIN` | busy: nothing was written |
-//! | `-OOM`, `-MISCONF`, `-NOAUTH`, `-WRONGPASS`, `-NOPERM`; `-MOVED` or `-CROSSSLOT` from a node of a cluster | other: nothing was written, and won't be until somebody does something; the message says what |
+//! | `-OOM`, `-MISCONF`, `-NOAUTH`, `-WRONGPASS`, `-NOPERM`; `-MOVED`, `-ASK` or `-CROSSSLOT` from a node of a cluster | other: nothing was written, and won't be until somebody does something; the message says what |
 //! | the connection broke twice; no answer in time | other: it isn't known whether the step was taken. A hold lapses by itself, 30 s later at most |
-//! | what is stored can't be read | other |
+//! | what is stored can't be read; the server lets scripts run, but refuses a command within them | other |
+//!
+//! Without memory (`-OOM`) only claims and requests that are counted are refused. Whoever holds a key
+//! can renew it, answer it and release it, and what is to be forgotten is forgotten.
+//!
+//! Who was cut off holds a key until the hold ends by the server's clock, and not longer. A claim may
+//! reach the server when its caller has released it already, by a second connection; it is a hold of
+//! nobody's then, until it ends. A purge that is sent again doesn't count what the first dropped, and
+//! may drop as much again.
+//!
+//! A `ConnectionManager` whose server is there again may tell one more call that it isn't.
 //!
 //! A connection to a cluster sends again by itself, more often. If it can reach no node in the end, it
 //! isn't known, either.
+//!
+//! `TROUBLE.md`, beside the crate's manifest, has a row for each fault that is tested: what the caller
+//! sees, and what is in Redis afterwards.
 
 mod clock;
 mod codec;

@@ -36,7 +36,8 @@ blocks text >"$work/said"
 }
 
 for database in memory: "sqlite:$work/tutorial.db" $POSTGRES_URL; do
-    env -u MOUNT -u SEED_QUEUE PORT=0 RUNS=20 DATABASE_URL="$database" "$AXUM_HOST" >"$work/host" &
+    env -u MOUNT -u SEED_QUEUE -u REDIS_URL -u RATE_LIMIT -u RATE_BURST PORT=0 RUNS=20 \
+        DATABASE_URL="$database" "$AXUM_HOST" >"$work/host" &
     host=$!
     # It says so itself once it listens.
     until address=$(sed -n 's/^listening on //p' "$work/host") && [ -n "$address" ]; do

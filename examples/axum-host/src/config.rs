@@ -2,10 +2,17 @@
 //!
 //! A real host has a configuration of its own; nothing of the API asks for one.
 
-use std::{env, fmt, str::FromStr};
+use std::{env, fmt, num::NonZeroU32, str::FromStr};
+
+use kindgi_store_redis::redis::IntoConnectionInfo as _;
 
 /// The most runs that are made at the start: about 3 GB of them.
 const MAX_RUNS: u32 = 1_000_000;
+/// The most requests that a rate limit may speak of.
+const MAX_RATE: NonZeroU32 = match NonZeroU32::new(1_000_000) {
+    Some(max) => max,
+    None => NonZeroU32::MAX,
+};
 
 /// How the demo host is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +23,12 @@ pub struct Config {
     /// `DATABASE_URL`: where judgments are stored. `sqlite:kindgi-demo.db`, a file in the working
     /// directory, unless set.
     pub database: Database,
+    /// `REDIS_URL`: where idempotency keys and the rate limit are, wherever judgments are. Beside
+    /// the judgments and in memory unless set.
+    pub redis: Option<String>,
+    /// `RATE_LIMIT`, `RATE_BURST`: how many requests to the API each caller may make. As many as
+    /// they like unless set.
+    pub rate_limit: Option<RateLimit>,
     /// `MOUNT`: the path that the API is mounted at, such as `/kindgi`; at the root unless set.
     pub mount: Option<String>,
     /// `RUNS`: how many runs there are at the start, besides the special ones. 1000 unless set.
@@ -35,6 +48,15 @@ pub enum Database {
     Sql(String),
 }
 
+/// How many requests each caller may make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    /// `RATE_LIMIT`: a second, again and again.
+    pub per_second: NonZeroU32,
+    /// `RATE_BURST`: at once, after a time without any. As many as in a second unless set.
+    pub burst: NonZeroU32,
+}
+
 /// A SQLite file in the working directory.
 impl Default for Database {
     fn default() -> Self {
@@ -47,6 +69,8 @@ impl Default for Config {
         Self {
             port: 8080,
             database: Database::default(),
+            redis: None,
+            rate_limit: None,
             mount: None,
             runs: 1000,
             seed_queue: 0,
@@ -68,6 +92,8 @@ impl Config {
                 Some(url) => database(&url)?,
                 None => defaults.database,
             },
+            redis: read("REDIS_URL")?.map(redis).transpose()?,
+            rate_limit: rate_limit()?,
             mount: match read("MOUNT")? {
                 Some(path) if !path.is_empty() => Some(mount(path)?),
                 _ => defaults.mount,
@@ -119,16 +145,52 @@ fn number<N>(variable: &'static str, default: N, max: N) -> Result<N, InvalidCon
 where
     N: FromStr + PartialOrd + fmt::Display,
 {
+    let number = number_if_set(variable, 0, max)?;
+    Ok(number.unwrap_or(default))
+}
+
+/// A number, which the type keeps from being less than `min`.
+fn number_if_set<N>(variable: &'static str, min: u8, max: N) -> Result<Option<N>, InvalidConfig>
+where
+    N: FromStr + PartialOrd + fmt::Display,
+{
     let Some(text) = read(variable)? else {
-        return Ok(default);
+        return Ok(None);
     };
     match text.parse() {
-        Ok(number) if number <= max => Ok(number),
+        Ok(number) if number <= max => Ok(Some(number)),
         _ => Err(InvalidConfig::new(
             variable,
-            format!("{text:?} is not a whole number from 0 to {max}"),
+            format!("{text:?} is not a whole number from {min} to {max}"),
         )),
     }
+}
+
+fn rate_limit() -> Result<Option<RateLimit>, InvalidConfig> {
+    let per_second = number_if_set("RATE_LIMIT", 1, MAX_RATE)?;
+    let burst = number_if_set("RATE_BURST", 1, MAX_RATE)?;
+    match (per_second, burst) {
+        (Some(per_second), burst) => Ok(Some(RateLimit {
+            per_second,
+            burst: burst.unwrap_or(per_second),
+        })),
+        (None, Some(_)) => Err(InvalidConfig::new(
+            "RATE_BURST",
+            "needs a `RATE_LIMIT`, too",
+        )),
+        (None, None) => Ok(None),
+    }
+}
+
+/// What redis's client takes for a URL, without TLS. It may hold a password, so nothing of it is
+/// repeated.
+fn redis(url: String) -> Result<String, InvalidConfig> {
+    if url.starts_with("redis://") && url.as_str().into_connection_info().is_ok() {
+        return Ok(url);
+    }
+    let message = "is no URL of a Redis server; supported: `redis://HOST`, also with `USER:PASSWORD@` \
+                   before, and `:PORT` and the number of a database, `/0`, behind it";
+    Err(InvalidConfig::new("REDIS_URL", message))
 }
 
 pub(crate) fn database(url: &str) -> Result<Database, InvalidConfig> {

@@ -6,6 +6,7 @@
 //! | file | here | a real host |
 //! | --- | --- | --- |
 //! | `config.rs` | a few environment variables | its own configuration |
+//! | `redis.rs` | a connection to Redis, if there is to be one | the same, or none |
 //! | `archive.rs` | commands that move judgments from one database into another | the same, or none |
 //! | `demo/people.rs` | fixed tokens and what they allow | its sign-in and its permissions |
 //! | `demo/directory.rs` | two projects and an organisation | its projects |
@@ -21,6 +22,7 @@ pub mod archive;
 mod config;
 pub mod demo;
 mod new_run;
+mod redis;
 mod routes;
 
 use std::sync::Arc;
@@ -30,12 +32,14 @@ use kindgi_core::{
     MemoryStore,
     engine::Engine,
     idempotency::{IdempotencyStore, MemoryIdempotency},
+    rate_limit::{LocalRateLimiter, RateLimiter},
     store::Store,
 };
+use kindgi_store_redis::{RedisIdempotencyStore, RedisRateLimiter, redis::aio::ConnectionManager};
 use kindgi_store_sqlx::SqlxStore;
 use kindgi_tower::KindgiService;
 
-pub use config::{Config, Database, InvalidConfig};
+pub use config::{Config, Database, InvalidConfig, RateLimit};
 pub use kindgi_core::BoxError;
 
 use crate::{
@@ -61,7 +65,7 @@ pub async fn app(config: &Config) -> Result<App, BoxError> {
     let demo = Demo::new(config.runs)?;
 
     // Idempotency keys are kept beside the judgments, so that several hosts on one database share
-    // both.
+    // both, or on Redis.
     let (store, keys): (Arc<dyn Store>, Arc<dyn IdempotencyStore>) = match &config.database {
         Database::Memory => (
             Arc::new(MemoryStore::new()),
@@ -72,6 +76,14 @@ pub async fn app(config: &Config) -> Result<App, BoxError> {
             (Arc::new(store.clone()), Arc::new(store))
         }
     };
+    let redis = match &config.redis {
+        Some(url) => Some(redis::connect(url).await?),
+        None => None,
+    };
+    let keys = match &redis {
+        Some(redis) => Arc::new(RedisIdempotencyStore::new(redis.clone())),
+        None => keys,
+    };
     let engine = Engine::builder(store, demo.runs.clone(), demo.people.clone())
         .idempotency(keys)
         .directory(demo.directory.clone())
@@ -81,10 +93,13 @@ pub async fn app(config: &Config) -> Result<App, BoxError> {
     if config.seed_queue > 0 {
         fill_queue(&demo, &engine, config.seed_queue).await?;
     }
-    let service = KindgiService::builder(engine.clone())
+    let mut service = KindgiService::builder(engine.clone())
         .authenticator(demo.people.clone())
-        .base_path(config.mount.as_deref().unwrap_or_default())
-        .build();
+        .base_path(config.mount.as_deref().unwrap_or_default());
+    if let Some(limit) = config.rate_limit {
+        service = service.rate_limiter(limiter(limit, redis));
+    }
+    let service = service.build();
 
     let own = routes::router(Host { demo, engine });
     let router = match &config.mount {
@@ -92,4 +107,13 @@ pub async fn app(config: &Config) -> Result<App, BoxError> {
         None => own.fallback_service(service.clone()),
     };
     Ok(App { router, service })
+}
+
+/// A limit for all hosts on one Redis together, or for this host alone.
+fn limiter(limit: RateLimit, redis: Option<ConnectionManager>) -> Arc<dyn RateLimiter> {
+    let RateLimit { per_second, burst } = limit;
+    match redis {
+        Some(redis) => Arc::new(RedisRateLimiter::per_second(redis, per_second).burst(burst)),
+        None => Arc::new(LocalRateLimiter::per_second(per_second).burst(burst)),
+    }
 }

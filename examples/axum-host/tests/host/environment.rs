@@ -14,6 +14,17 @@ fn an_invalid_value_is_named_and_exits_with_2() {
         ("DATABASE_URL", "memory:x"),
         ("DATABASE_URL", "sqlite:"),
         ("DATABASE_URL", "mongodb://localhost"),
+        ("REDIS_URL", ""),
+        ("REDIS_URL", "redis"),
+        ("REDIS_URL", "redis://"),
+        ("REDIS_URL", "redis://localhost/first"),
+        ("REDIS_URL", "redis://localhost:port"),
+        ("REDIS_URL", "rediss://localhost"),
+        ("REDIS_URL", "http://localhost"),
+        ("RATE_LIMIT", "0"),
+        ("RATE_LIMIT", "1000001"),
+        ("RATE_LIMIT", ""),
+        ("RATE_BURST", "5"),
         ("MOUNT", "kindgi"),
         ("MOUNT", "/"),
         ("MOUNT", "/kindgi/"),
@@ -52,6 +63,23 @@ fn another_database_is_refused_with_the_supported_ones_and_without_its_password(
         error.contains("mysql") && !error.contains("secret"),
         "{error}"
     );
+}
+
+#[test]
+fn another_server_of_keys_is_refused_without_its_password() {
+    for url in [
+        "rediss://ada:secret@localhost",
+        "redis://ada:secret@localhost/x",
+        "redis://ada:secret@",
+    ] {
+        let (status, error) = refused(&[("REDIS_URL", url)]);
+        assert_eq!(status, Some(2), "{error}");
+        assert!(
+            error.contains("REDIS_URL") && error.contains("`redis://HOST`"),
+            "{error}"
+        );
+        assert!(!error.contains("secret"), "{error}");
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ use crate::{
 const WRITERS: usize = 4;
 const RULES: &str = "/v1/projects/00000000-0000-4000-8000-0000000000a1/judging-rules";
 
-fn folder() -> (tempfile::TempDir, String) {
+pub(crate) fn folder() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("judgments.db").display());
     (folder, url)
@@ -32,15 +32,15 @@ fn folder() -> (tempfile::TempDir, String) {
 
 /// A write under a key of its own.
 #[derive(Clone)]
-struct Write {
-    key: String,
+pub(crate) struct Write {
+    pub(crate) key: String,
     target: &'static str,
     body: String,
 }
 
 impl Write {
     /// A rule: two of one name are two, so that an effect that came twice is seen.
-    fn rule(key: &str) -> Self {
+    pub(crate) fn rule(key: &str) -> Self {
         Self {
             key: key.to_owned(),
             target: RULES,
@@ -48,7 +48,7 @@ impl Write {
         }
     }
 
-    fn judgment(key: &str, run: usize) -> Self {
+    pub(crate) fn judgment(key: &str, run: usize) -> Self {
         let item = format!(r#"{{"key":"{key}"}}"#);
         Self {
             key: key.to_owned(),
@@ -57,7 +57,7 @@ impl Write {
         }
     }
 
-    fn send(&self, to: SocketAddr) -> Option<Answer> {
+    pub(crate) fn send(&self, to: SocketAddr) -> Option<Answer> {
         let headers = [
             ("Authorization", "Bearer test-token"),
             ("Content-Type", "application/json"),
@@ -122,16 +122,18 @@ fn each_is_there_once(host: &Host, answers: &BTreeMap<String, String>) {
 #[test]
 fn two_hosts_on_one_file_do_a_write_that_both_get_at_once_a_single_time() {
     let (_folder, url) = folder();
-    two_hosts_do_each_write_once(&url);
+    two_hosts_do_each_write_once(&[("DATABASE_URL", &url)]);
 }
 
 #[test]
 fn two_hosts_on_postgres_do_a_write_that_both_get_at_once_a_single_time() {
-    two_hosts_do_each_write_once(&Postgres::shared().fresh_database());
+    let url = Postgres::shared().fresh_database();
+    two_hosts_do_each_write_once(&[("DATABASE_URL", &url)]);
 }
 
-fn two_hosts_do_each_write_once(url: &str) {
-    let hosts = [(); 2].map(|()| Host::start(&[("DATABASE_URL", url)]));
+/// Gives how many writes there were.
+pub(crate) fn two_hosts_do_each_write_once(variables: &[(&str, &str)]) -> usize {
+    let hosts = [(); 2].map(|()| Host::start(variables));
     let mut answers = BTreeMap::new();
     let mut replays = 0;
     for n in 0..20 {
@@ -165,6 +167,7 @@ fn two_hosts_do_each_write_once(url: &str) {
     for host in &hosts {
         each_is_there_once(host, &answers);
     }
+    answers.len()
 }
 
 /// What is known of the writes so far.

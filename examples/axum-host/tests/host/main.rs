@@ -15,6 +15,8 @@ mod mount;
 mod nodes;
 mod people;
 mod process;
+#[cfg(unix)]
+mod redis;
 mod seed;
 mod seed_queue;
 mod stop;

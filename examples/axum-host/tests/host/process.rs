@@ -11,7 +11,16 @@ use std::{
 use crate::client::{Answer, PATIENCE, send};
 
 /// Variables that the host reads; none of them leaks in from whoever runs the tests.
-const VARIABLES: [&str; 5] = ["PORT", "DATABASE_URL", "MOUNT", "RUNS", "SEED_QUEUE"];
+const VARIABLES: [&str; 8] = [
+    "PORT",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "RATE_LIMIT",
+    "RATE_BURST",
+    "MOUNT",
+    "RUNS",
+    "SEED_QUEUE",
+];
 
 /// The host's command, with these variables and no other of its own.
 pub(crate) fn command(variables: &[(&str, &str)]) -> Command {

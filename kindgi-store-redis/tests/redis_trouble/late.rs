@@ -36,7 +36,12 @@ async fn a_command_that_arrives_late_leaves_anothers_hold_alone() {
     let server = Redis::start();
     let proxy = Proxy::start(server.port());
     let connection = manager(proxy.port()).await;
-    for step in [Step::Renewal, Step::ForgottenAnswer, Step::Release] {
+    for (step, told) in [
+        (Step::Renewal, ":0\r\n"),
+        // These two know themselves beneath the other's claim.
+        (Step::ForgottenAnswer, "$9\r\nforgotten\r\n"),
+        (Step::Release, ":1\r\n"),
+    ] {
         let trial = Trial::new(step, server.port()).await;
         let bench = trial.bench(connection.clone());
         proxy.fates(&[Late]);
@@ -47,7 +52,7 @@ async fn a_command_that_arrives_late_leaves_anothers_hold_alone() {
         assert_eq!(begin(&bench.keys, 1, 2, LONG).await.unwrap(), Begun::Run);
         let before = trial.state();
         assert_eq!(before.only().token, [2; 16]);
-        proxy.deliver();
+        assert_eq!(proxy.deliver(), told, "{step:?}");
         assert_eq!(trial.state(), before, "{step:?}");
     }
 }
@@ -66,7 +71,7 @@ async fn a_claim_that_arrives_after_its_release_lapses() {
     let released = trial.state().only().clone();
     assert_eq!(released.is, Is::Freed);
     trial.clock.advance_millis(5000);
-    proxy.deliver();
+    assert!(proxy.deliver().contains("run"));
     let late = trial.state().only().clone();
     assert_eq!(late.is, Is::Held);
     // By the time that the claim was told, as it is by the server's when it takes it.

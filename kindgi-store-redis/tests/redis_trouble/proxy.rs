@@ -84,12 +84,13 @@ impl Proxy {
         self.plan.lock().unwrap().answered.len()
     }
 
-    /// Has the server take what is late.
-    pub(crate) fn deliver(&self) {
+    /// Has the server take what is late. What it answers, of which nobody hears.
+    pub(crate) fn deliver(&self) -> String {
         let (mut server, command) = self.plan.lock().unwrap().late.remove(0);
         server.write(&command).unwrap();
         let answer = server.read().unwrap();
         assert!(!answer.starts_with(b"-"), "{answer:?}");
+        String::from_utf8(answer).unwrap()
     }
 }
 

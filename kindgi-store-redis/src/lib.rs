@@ -51,6 +51,10 @@
 //!   said. A manager whose server is away tries to connect seven times, unless said, and lets calls
 //!   wait for it meanwhile, for some 10 s; with `set_number_of_retries(2)` for less than 1 s. It
 //!   connects when it is first used, or used again, so a host may start before its server does.
+//!   Those times are of a port that refuses; where nothing answers at all, each try takes the whole
+//!   second. A server that goes without a word is noticed when TCP gives up, after many minutes:
+//!   set a `user_timeout` in the connection's `TcpSettings`. A server that was made a replica ends no
+//!   connection by itself: whoever does that ends them (`CLIENT KILL TYPE normal`), as Sentinel does.
 //! - A connection to a cluster waits for an answer without end, unless it is told a
 //!   `response_timeout`, which then is for all it tries.
 //!
@@ -69,7 +73,7 @@
 //!   whose it is, and forgetting is one step for a whole tenant. They don't expire by themselves;
 //!   a claim drops up to eight records that have ended, so they don't grow for want of a
 //!   [purge](kindgi_core::idempotency::IdempotencyStore::purge), and a purge in the end leaves
-//!   nothing.
+//!   nothing. If one of the three is lost alone, as by an eviction, delete the others, too.
 //! - `kindgi:rate:100:…` is a caller under a limit of 100 a second, and expires when the caller has
 //!   the whole burst again. On a cluster they are on all nodes.
 //!
@@ -92,15 +96,21 @@
 //!
 //! # What is forgotten
 //!
-//! Answers about what is erased are removed in the step that forgets them. In Redis's memory nothing
-//! of them is left; its append-only file, its snapshots and its replicas are the host's to look
-//! after.
+//! Answers about what is erased are removed in the step that forgets them. What else Redis has of
+//! them is the host's to look after: its append-only file, its snapshots, its replicas and what it
+//! still has to tell them, and a slow log, which may have the beginning of an answer.
+//!
+//! The step looks at the answers about the thing, and at all that is held for the tenant then. Who
+//! holds a key while more than 256 things are forgotten can't keep an answer about anything any more:
+//! it is `Forgotten`, whatever it is about.
 //!
 //! # What an answered step survives
 //!
 //! As much as the server keeps: by default a snapshot now and then, with `appendonly yes` all but the
 //! last second, with `appendfsync always` all. Replicas are told after the answer, so that a failover
-//! may lose the last steps. If keys are lost, requests that were answered may run again: the receipts
+//! may lose the last steps. A server that doesn't know that another took its place goes on alone, and
+//! what it tells is forgotten with it, unless `min-replicas-to-write` keeps it from writing: no key is
+//! claimed, nor an answer given again, where nothing may be written. If keys are lost, requests that were answered may run again: the receipts
 //! in the store of judgments keep effects of Kindgi's own operations at most once all the same. A
 //! host's own routes behind an `IdempotencyLayer` have no receipts.
 //!
@@ -112,7 +122,8 @@
 //! itself then: a claim by its token, an answer that is kept, a release and a request that is
 //! counted by a mark of the call. So it is taken once, and answered as it was the first time, up to
 //! a minute later, also beneath another's claim. Only a request that is counted may count twice, if
-//! another of the same caller came between; never does one too many go through.
+//! another of the same caller came between; never does one too many go through on one server. One
+//! that takes another's place may give callers a burst anew.
 //!
 //! | what happened | error |
 //! | --- | --- |
@@ -132,7 +143,8 @@
 //! A `ConnectionManager` whose server is there again may tell one more call that it isn't.
 //!
 //! A connection to a cluster sends again by itself, more often. If it can reach no node in the end, it
-//! isn't known, either.
+//! isn't known, either; and what such a connection tells as busy may have been taken by a node that
+//! was gone before it could answer.
 //!
 //! `TROUBLE.md`, beside the crate's manifest, has a row for each fault that is tested: what the caller
 //! sees, and what is in Redis afterwards.

@@ -37,9 +37,12 @@
 //! wait for another node's hold a connection each, one for each tenant.
 //!
 //! The first to start with newer code brings the schema up to date; others that start wait for it.
-//! Building an index keeps writes waiting meanwhile, 20 s for each million judgments or so, and those
-//! that wait for more than 10 s are busy. On SQLite a process that starts then is refused as busy.
-//! Code that is older than the schema doesn't open it.
+//! Building indexes and filling tables keeps writes waiting meanwhile, some 20 s for each million
+//! judgments and step of the schema, and changing a table keeps reads of it waiting, too; those that
+//! wait for more than 10 s are busy. On SQLite a process that starts then is refused as busy.
+//!
+//! Code that is older than the schema doesn't open it. Stop all nodes of older code before: those that
+//! are open don't notice, and what they write isn't what newer code expects.
 //!
 //! # Trouble with the server
 //!

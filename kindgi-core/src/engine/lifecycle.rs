@@ -128,7 +128,8 @@ impl Engine {
     }
 
     /// Erases a run: see [`Lifecycle::erase_run`](crate::store::Lifecycle::erase_run). Answers
-    /// about it that are kept for idempotency keys are forgotten.
+    /// about it that are kept for idempotency keys are forgotten. After an error call it again: it may
+    /// have been done by half.
     ///
     /// Erase the content on the host's own side first, so that no judgment meanwhile copies it
     /// again. A run that the host purges for good is erased here, too.
@@ -141,7 +142,8 @@ impl Engine {
 
     /// Erases a participant, an app's end user: see
     /// [`Lifecycle::erase_participant`](crate::store::Lifecycle::erase_participant). How many
-    /// judgments changed.
+    /// judgments changed. After an error call it again: it may have been done by half, and answers
+    /// that are kept for idempotency keys not be forgotten yet.
     ///
     /// The pseudonym in their id's place is random, so that nothing leads back to them.
     pub async fn erase_participant(

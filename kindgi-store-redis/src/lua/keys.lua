@@ -14,6 +14,9 @@ local HELD, KEPT, FREED = 1, 2, 3
 
 -- For how long a key that was freed is remembered, for the call that freed it to come again.
 local REMEMBERED = 60000
+-- How many things a hold remembers that were forgotten. Of more it remembers that it is all there
+-- are, or what is forgotten would take ever longer.
+local MOST, ALL = 256, ''
 -- The last instant there is: the end of the year 9999.
 local LAST = 253402300799999
 -- The length of a key, in bytes.
@@ -79,7 +82,7 @@ end
 
 local function has(list, thing)
   for _, other in ipairs(list) do
-    if other == thing then return true end
+    if other == thing or other == ALL then return true end
   end
   return false
 end

@@ -4,7 +4,7 @@ use std::{num::NonZeroU16, time::Duration};
 
 use kindgi_core::{
     StoreErrorKind,
-    idempotency::{Begun, IdempotencyStore},
+    idempotency::{Begun, Completed, IdempotencyStore},
     rate_limit::{RateDecision, RateLimiter},
 };
 use kindgi_store_redis::{RedisIdempotencyStore, RedisRateLimiter};
@@ -244,4 +244,50 @@ async fn a_multiplexed_connection_will_do() {
     complete(&store, 0, 1, &[]).await.unwrap();
     let replay = begin(&store, 0, 1, LONG).await.unwrap();
     assert_eq!(replay, Begun::Replay(answer()));
+}
+
+#[tokio::test]
+async fn what_is_forgotten_of_an_answer_that_was_evicted_leaves_the_next_hold_alone() {
+    let server = Redis::start();
+    let store = RedisIdempotencyStore::new(manager(&server).await.unwrap());
+    begin(&store, 0, 1, LONG).await.unwrap();
+    complete(&store, 0, 1, &[run("a")]).await.unwrap();
+    assert_eq!(int(&server, &["DEL", "{kindgi:keys}:records"]), 1);
+    assert_eq!(begin(&store, 0, 2, LONG).await.unwrap(), Begun::Run);
+    store.forget(&tenant(), &run("a")).await.unwrap();
+    let held = begin(&store, 0, 3, LONG).await.unwrap();
+    assert!(matches!(held, Begun::InFlight { .. }), "{held:?}");
+    assert_eq!(
+        complete(&store, 0, 2, &[run("b")]).await.unwrap(),
+        Completed::Kept
+    );
+}
+
+#[tokio::test]
+async fn a_hold_remembers_256_things_that_were_forgotten_and_then_that_it_is_all() {
+    let (store, _clock) = store(alone().await.unwrap(), &prefix());
+    for number in 0..4 {
+        begin(&store, number, 1, LONG).await.unwrap();
+    }
+    for number in 0..256 {
+        let thing = run(&number.to_string());
+        store.forget(&tenant(), &thing).await.unwrap();
+    }
+    let other = [run("other")];
+    assert_eq!(
+        complete(&store, 0, 1, &other).await.unwrap(),
+        Completed::Kept
+    );
+    assert_eq!(
+        complete(&store, 1, 1, &[run("255")]).await.unwrap(),
+        Completed::Forgotten
+    );
+    store.forget(&tenant(), &run("256")).await.unwrap();
+    store.forget(&tenant(), &run("257")).await.unwrap();
+    assert_eq!(
+        complete(&store, 2, 1, &other).await.unwrap(),
+        Completed::Forgotten
+    );
+    // What is about nothing was not forgotten.
+    assert_eq!(complete(&store, 3, 1, &[]).await.unwrap(), Completed::Kept);
 }

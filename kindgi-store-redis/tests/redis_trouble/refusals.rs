@@ -5,6 +5,7 @@ use std::{fs, thread};
 
 use kindgi_core::{
     StoreErrorKind::{self, Busy, Other},
+    idempotency::Begun,
     rate_limit::RateDecision,
 };
 use kindgi_store_redis::Connection;
@@ -12,7 +13,7 @@ use kindgi_test_servers::{Redis, RedisCluster};
 use redis::cmd;
 
 use super::{
-    made::{LONG, begin},
+    made::{LONG, begin, complete, run, store},
     state::ask,
     steps::{Bench, Step, Trial},
     support::{assert_refused, direct, manager, multiplexed, prefix, text, until, until_it_tells},
@@ -87,6 +88,28 @@ async fn a_server_that_may_not_write_takes_nothing() {
         }
         all_taken(&trials, &connection).await;
     }
+}
+
+/// It may not know what was forgotten since.
+#[tokio::test]
+async fn a_replica_gives_no_answer_again() {
+    let server = Redis::start();
+    let connection = manager(server.port()).await;
+    let (keys, _clock) = store(connection, &prefix());
+    for number in [1, 2] {
+        begin(&keys, number, 1, LONG).await.unwrap();
+    }
+    complete(&keys, 1, 1, &[run("a")]).await.unwrap();
+    server.command(&["REPLICAOF", "127.0.0.1", "1"]);
+    for number in [1, 2] {
+        let answer = begin(&keys, number, 2, LONG).await;
+        assert_refused(&answer.unwrap_err(), Busy, "is a replica");
+    }
+    server.command(&["REPLICAOF", "NO", "ONE"]);
+    let kept = begin(&keys, 1, 2, LONG).await.unwrap();
+    assert!(matches!(kept, Begun::Replay(_)), "{kept:?}");
+    let held = begin(&keys, 2, 2, LONG).await.unwrap();
+    assert!(matches!(held, Begun::InFlight { .. }), "{held:?}");
 }
 
 #[tokio::test]

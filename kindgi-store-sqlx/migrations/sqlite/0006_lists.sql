@@ -1,15 +1,3 @@
--- By scope, an empty text standing for a project or agent that a scope has none of: a NULL that is
--- asked for doesn't lead to the order.
-DROP INDEX {}classes_scope;
-
-CREATE INDEX {}classes_scope ON {}classes
-    (tenant, scope_kind, COALESCE(project, ''), COALESCE(agent, ''), created_at, id)
-    WHERE unregistered_at IS NULL;
-
--- The tenant's, and a project's with those of its agents.
-CREATE INDEX {}classes_project ON {}classes (tenant, COALESCE(project, ''), created_at, id)
-    WHERE unregistered_at IS NULL;
-
 -- Judged runs of one version.
 CREATE INDEX {}runs_version ON {}runs (tenant, subject_id, subject_kind, version, captured_at, run)
     WHERE erased = 0 AND replay = 0;
@@ -46,6 +34,18 @@ INSERT INTO {}run_paths (tenant, run, project, path, captured_at)
 -- Items that want any judgment, which suit everybody.
 CREATE INDEX {}queue_items_any ON {}queue_items (tenant, project, added_at, run)
     WHERE wants_any = 1;
+
+-- By scope, an empty text standing for a project or agent that a scope has none of: a NULL that is
+-- asked for doesn't lead to the order.
+CREATE INDEX {}classes_of_scope ON {}classes
+    (tenant, scope_kind, COALESCE(project, ''), COALESCE(agent, ''), created_at, id)
+    WHERE unregistered_at IS NULL;
+
+-- The tenant's, and a project's with those of its agents.
+CREATE INDEX {}classes_project ON {}classes (tenant, COALESCE(project, ''), created_at, id)
+    WHERE unregistered_at IS NULL;
+
+DROP INDEX {}classes_scope;
 
 -- How many items of a project are in a state also by what one filter asks for: an agent, a rule that
 -- took them, a class they want, those that want any judgment, or one class and not any.

@@ -204,9 +204,9 @@ async fn every_filter_of_the_list_of_classes_has_an_index() {
     let agent = ClassScope::Agent("project".parse().unwrap(), "agent".parse().unwrap());
     for (index, scope) in [
         ("kindgi_classes_list", None),
-        ("kindgi_classes_scope", Some(ClassScope::Tenant)),
-        ("kindgi_classes_scope", Some(project)),
-        ("kindgi_classes_scope", Some(agent)),
+        ("kindgi_classes_of_scope", Some(ClassScope::Tenant)),
+        ("kindgi_classes_of_scope", Some(project)),
+        ("kindgi_classes_of_scope", Some(agent)),
     ] {
         let filter = ClassFilter { scope };
         for keyset in pages() {

@@ -481,7 +481,12 @@ fn altered(record: &Record) -> Result<Record, Report> {
             }
         },
         Record::Judgment(new) => new.judgment.restricted = !new.judgment.restricted,
-        Record::Telling(telling) => telling.told_at = later(telling.told_at),
+        Record::Telling(telling) => {
+            telling.told_at = later(telling.told_at);
+            if let Some(item) = &mut telling.item {
+                item.added_at = telling.told_at;
+            }
+        }
         Record::Purge(purge) => purge.before = later(purge.before),
         Record::Operation(operation) => operation.body = operation.body.map(|byte| byte ^ 1),
     }

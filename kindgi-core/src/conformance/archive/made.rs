@@ -232,6 +232,8 @@ impl Made {
             taken(&|it| it.taken_by.clear())?,
             taken(&|it| it.run = RunId::clone(&another))?,
             taken(&|it| it.closed_at = Some(at(3)))?,
+            taken(&|it| it.added_at = at(3))?,
+            taken(&|it| (it.state, it.closed_at) = (ItemState::Erased, Some(at(3))))?,
             self.operation(refused),
         ];
         impossible.extend(self.contents()?);

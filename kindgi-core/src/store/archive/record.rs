@@ -310,8 +310,16 @@ impl TellingRecord {
         if item.run != self.run || item.project != self.project {
             return Some("the item is another run's");
         }
+        if item.added_at != self.told_at {
+            return Some("the item is added when its run is told");
+        }
         if (item.state == ItemState::Open) != item.closed_at.is_none() {
             return Some("what isn't open was closed at some time");
+        }
+        if item.state == ItemState::Erased
+            && queue_state::erased(item.clone(), self.told_at) != *item
+        {
+            return Some("an erased item says nothing of its run");
         }
         None
     }

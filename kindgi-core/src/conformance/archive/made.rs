@@ -218,6 +218,8 @@ impl Made {
             })
         };
         let another = "another".parse()?;
+        let agent = ("agent".parse()?, "1".parse()?);
+        let why: DismissReason = "words".parse()?;
         let refused = Receipt::Recorded(Recorded::NeedsCopy);
         let mut impossible = vec![
             self.version("rule", 0)?,
@@ -233,7 +235,12 @@ impl Made {
             taken(&|it| it.run = RunId::clone(&another))?,
             taken(&|it| it.closed_at = Some(at(3)))?,
             taken(&|it| it.added_at = at(3))?,
-            taken(&|it| (it.state, it.closed_at) = (ItemState::Erased, Some(at(3))))?,
+            self.erased_item("run", &|it| it.agent = Some(agent.clone()))?,
+            self.erased_item("run", &|it| it.reason = Some(why.clone()))?,
+            self.erased_item("run", &|it| {
+                let (class, judgments) = (None, 1);
+                it.progress = vec![ClassProgress { class, judgments }];
+            })?,
             self.operation(refused),
         ];
         impossible.extend(self.contents()?);
@@ -314,37 +321,32 @@ impl Made {
             }
             Ok::<_, Report>(record)
         };
-        let item = |change: &dyn Fn(&mut QueueItem)| {
-            self.erased_telling(run, &|telling| {
-                if let Some(item) = &mut telling.item {
-                    change(item);
-                }
-            })
-        };
         let words: Reason = "words".parse()?;
         let why: DismissReason = "words".parse()?;
         let correction = Correction::new(Vec::new(), vec!["tool".parse()?])?;
         let version: Version = "1".parse()?;
-        let agent = ("agent".parse()?, version.clone());
         let mut dismissed = self.item(run, "rule", false)?;
-        dismissed.reason = Some(why.clone());
+        dismissed.reason = Some(why);
         let dismissed = Receipt::Dismissed(ItemMoved::Ok(Box::new(dismissed)));
         Ok(vec![
             judged(&|it| it.judgment.reason = Some(words.clone()))?,
             judged(&|it| it.judgment.correction = Some(correction.clone()))?,
             judged(&|it| it.item_value = Some(RawJson::null()))?,
             self.erased_telling(run, &|it| it.agent_version = Some(version.clone()))?,
-            item(&|it| it.agent = Some(agent.clone()))?,
-            item(&|it| it.reason = Some(why.clone()))?,
-            item(&|it| {
-                let (class, judgments) = (None, 1);
-                it.progress = vec![ClassProgress { class, judgments }];
-            })?,
-            item(&|it| it.state = ItemState::Dismissed)?,
+            self.erased_item(run, &|it| it.state = ItemState::Dismissed)?,
             self.recorded(run, &|it| it.reason = Some(words.clone()))?,
             self.recorded(run, &|it| it.correction = Some(correction.clone()))?,
             self.operation(dismissed),
         ])
+    }
+
+    /// What is left of a run's telling once it is erased, its item changed.
+    fn erased_item(&self, run: &str, change: &dyn Fn(&mut QueueItem)) -> Result<Record, Report> {
+        self.erased_telling(run, &|telling| {
+            if let Some(item) = &mut telling.item {
+                change(item);
+            }
+        })
     }
 
     /// What is left of a run's telling once it is erased, changed.

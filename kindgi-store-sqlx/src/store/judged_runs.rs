@@ -71,10 +71,11 @@ pub(super) fn page(
     let (paths, runs) = (&tables.run_paths, &tables.runs);
     // The table that gives the order: of paths, or of the runs themselves.
     let by = if f.segments.is_empty() { "r" } else { "p" };
+    let is_exact = run_paths::is_exact(&f.segments);
     let from = match f.segments.is_empty() {
         true => format!("{runs} r"),
         // Paths have no rows of those that are erased, nor of replays.
-        false if kind.is_none() && run_paths::is_exact(&f.segments) => format!("{paths} p"),
+        false if kind.is_none() && is_exact => format!("{paths} p"),
         false => format!("{paths} p JOIN {runs} r ON {}", of_run(dialect, "r", "p")),
     };
     let mut sql = Sql::new(format!(
@@ -87,7 +88,7 @@ pub(super) fn page(
         sql = sql
             .push(" AND p.path = ?")
             .bind(run_paths::key(&f.segments));
-        if !run_paths::is_exact(&f.segments) {
+        if !is_exact {
             sql = begins_with(sql, "r.segments", &f.segments);
         }
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use kindgi_core::model::{ProjectId, RunContext, RunCopy, Segment};
 
-use super::marks;
 use crate::sql::{Cell, Sql};
 
 /// How many characters of a path are kept, its last: what an index takes is limited.
@@ -56,14 +55,10 @@ pub(super) fn rows(tenant: &str, project: &ProjectId, copy: &RunCopy) -> Vec<Vec
 
 /// The statement that keeps rows, if there are any.
 pub(super) fn kept(table: &str, rows: Vec<Vec<Cell>>) -> Option<Sql> {
-    let values: Vec<_> = rows
-        .iter()
-        .map(|row| format!("({})", marks(row.len())))
-        .collect();
-    let sql = format!(
-        "INSERT INTO {table} ({RUN_PATH}) VALUES {}",
-        values.join(", ")
-    );
-    let rows = Some(rows).filter(|rows| !rows.is_empty())?;
-    Some(Sql::new(sql).bind_all(rows.into_iter().flatten()))
+    if rows.is_empty() {
+        return None;
+    }
+    let values = vec!["(?, ?, ?, ?, ?)"; rows.len()].join(", ");
+    let sql = Sql::new(format!("INSERT INTO {table} ({RUN_PATH}) VALUES {values}"));
+    Some(sql.bind_all(rows.into_iter().flatten()))
 }

@@ -13,11 +13,13 @@ mod child;
 mod find;
 pub mod postgres;
 pub mod redis;
+mod serve;
 
 use std::fmt;
 
 pub use postgres::Postgres;
 pub use redis::{Redis, RedisCluster};
+pub use serve::{Running, serve};
 
 /// Why there is no server.
 #[derive(Debug)]

@@ -286,8 +286,7 @@ impl TellingRecord {
 
     /// Whether it says something that goes once the run is erased.
     fn tells(&self) -> bool {
-        let tells = |item: &QueueItem| queue_state::erased(item.clone(), self.told_at) != *item;
-        self.agent_version.is_some() || self.item.as_ref().is_some_and(tells)
+        self.agent_version.is_some() || self.item.as_ref().is_some_and(item_tells)
     }
 
     fn fault(&self) -> Option<&'static str> {
@@ -316,13 +315,16 @@ impl TellingRecord {
         if (item.state == ItemState::Open) != item.closed_at.is_none() {
             return Some("what isn't open was closed at some time");
         }
-        if item.state == ItemState::Erased
-            && queue_state::erased(item.clone(), self.told_at) != *item
-        {
+        if item.state == ItemState::Erased && item_tells(item) {
             return Some("an erased item says nothing of its run");
         }
         None
     }
+}
+
+/// Whether an item says something that goes once its run is erased.
+fn item_tells(item: &QueueItem) -> bool {
+    queue_state::erased(item.clone(), item.added_at) != *item
 }
 
 fn took_effect(receipt: &Receipt) -> bool {

@@ -7,44 +7,14 @@
 //!
 //! Exits with 3 where Redis isn't installed.
 
-use std::{
-    env,
-    io::{self, Read, Write},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
-use kindgi_test_servers::{Error, Redis, redis};
+use kindgi_test_servers::{Redis, redis, serve};
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "{error}");
-            ExitCode::from(match error {
-                Error::Missing(_) => 3,
-                _ => 1,
-            })
-        }
-    }
-}
-
-fn run() -> Result<(), Error> {
-    let programs = redis::programs()?;
-    let mut out = io::stdout();
-    if env::args().nth(1).as_deref() == Some("--where") {
-        let _ = writeln!(out, "{}", programs.display());
-        return Ok(());
-    }
-    // The shared one, which is never dropped.
-    let server = Redis::shared();
-    let _ = writeln!(
-        out,
-        "{}\n{}\n{}",
-        server.pid().unwrap_or_default(),
-        server.folder().display(),
-        server.url()
-    );
-    // Tells only when there is no more of it.
-    let _ = io::stdin().read_to_end(&mut Vec::new());
-    Ok(())
+    serve(redis::programs, || {
+        // The shared one, which is never dropped.
+        let server = Redis::shared();
+        (server.pid(), server.folder(), server.url())
+    })
 }
